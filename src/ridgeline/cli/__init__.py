@@ -1,0 +1,66 @@
+"""The command line: a lazy group, so that `--help` imports nothing heavy."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+VERBS: dict[str, str] = {
+    "estimate": "Step time, speed and cost of a model on a cluster, and what binds.",
+    "experts": "Place and replicate experts over ranks, nodes and racks.",
+    "lecture": "Every claim of the lecture recomputed, with a verdict.",
+    "list": "Names in the catalogue: devices, clusters, models, prices.",
+    "show": "One catalogue entry or model file, with the source of each figure.",
+    "validate": "Predicted against known: model files, later measurements.",
+}
+"""Verb to one-line help; the command lives in `cli/<verb>_command.py` as `command`."""
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"ridgeline.cli.{cmd_name}_command")
+        return module.command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ridgeline")
+def _root() -> None:
+    """What a token costs, and why: speed, size and cost of LLM serving from first principles."""
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line; exit 0 ok, 1 check failed, 2 bad input, 3 infeasible, 5 unsupported."""
+    try:
+        _root.main(args=argv, prog_name="ridgeline", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        code = getattr(error, "exit_code", None)
+        if code is None:
+            raise
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(code)
