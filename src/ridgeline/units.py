@@ -76,7 +76,11 @@ def parse_sweep(text: str, *, what: str = "batch", minimum: int = 1) -> tuple[in
     points: list[int] = []
     for item in text.split(","):
         ends = [parse_tokens(end, what=what) for end in item.split(":")]
-        if len(ends) > 3 or (len(ends) > 1 and ends[0] > ends[1]) or (len(ends) == 3 and not ends[2]):
+        if (
+            len(ends) > 3
+            or (len(ends) > 1 and ends[0] > ends[1])
+            or (len(ends) == 3 and not ends[2])
+        ):
             raise InputError(f"{what} ranges are written low:high or low:high:step: {item!r}.")
         if len(ends) == 1:
             points.append(ends[0])
