@@ -1,0 +1,1 @@
+"""Built-in devices, clusters, models and prices, and the user's own."""

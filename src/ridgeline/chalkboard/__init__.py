@@ -1,0 +1,1 @@
+"""The lecture's closed forms; knows only numbers."""

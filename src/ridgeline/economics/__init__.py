@@ -1,0 +1,1 @@
+"""Token cost, prices, ownership, cache tiers."""

@@ -1,0 +1,1 @@
+"""Architecture to parameters, state and operations; knows nothing of hardware."""

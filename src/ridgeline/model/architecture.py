@@ -242,7 +242,7 @@ class Architecture:
     num_input_embedding_params: int
     """Token embedding table only."""
     num_other_embedding_params: int = 0
-    """Learned positions, per-layer embeddings, token-type tables ... (looked up, not multiplied)."""
+    """Learned positions, per-layer embeddings, token types: looked up, not multiplied."""
     head: Linear | None = None
     """The LM head; None only for models without one."""
     tie_word_embeddings: bool = False

@@ -1,0 +1,1 @@
+"""Layouts and expert placement: enumerate, prune, rank."""

@@ -1,0 +1,1 @@
+"""Results as text, plots and JSON; computes nothing."""

@@ -1,0 +1,1 @@
+"""Times in order: overlap and pipelines."""
