@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Number = float | int | NDArray[np.float64] | NDArray[np.int64]
+Number = float | int | NDArray[np.floating[Any]] | NDArray[np.signedinteger[Any]]
 """Every formula takes floats or broadcastable arrays."""
 
 Family = Literal[
@@ -48,6 +48,20 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """How an expert dispatch chooses where its copies go; lets a transport send fewer copies."""
+
+    top_k: Number
+    """Copies of each token in the payload."""
+    num_experts: Number
+    """Distinct targets, spread evenly and in order over the ranks."""
+    num_groups: Number = 1
+    """Node-limited routing: groups the experts are cut into."""
+    top_groups: Number = 1
+    """Groups a token may choose experts from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """What an operation sends: the payload of one collective on one device."""
 
@@ -58,6 +72,8 @@ class Message:
     """Ranks that take part; 1 costs nothing."""
     axis: Literal["tp", "ep", "cp", "dp", "pp"]
     """The parallel degree the group belongs to (decides which tiers it spans)."""
+    routing: Routing | None = None
+    """Of an expert dispatch or combine; None: every byte of an all-to-all is distinct."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
