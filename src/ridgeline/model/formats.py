@@ -210,8 +210,23 @@ def _gguf() -> list[StorageFormat]:
     ]
 
 
+def _mixes() -> list[StorageFormat]:
+    bits = {"q3_k_s": 3.50, "q3_k_m": 3.91, "q3_k_l": 4.27, "q4_k_s": 4.58, "q4_k_m": 4.84,
+            "q5_k_s": 5.52, "q5_k_m": 5.68, "iq3_xs": 3.3, "iq3_m": 3.66}  # fmt: skip
+    return [
+        StorageFormat(
+            id=name,
+            code_bits=value,
+            compute_format="fp16",
+            source="llama.cpp, tools/quantize: average of Llama-2-7B; `model.mixes` is exact",
+            weights_only=True,
+        )
+        for name, value in bits.items()
+    ]
+
+
 FORMATS: dict[str, StorageFormat] = {
-    f.id: f for f in (*_plain(), *_eight_bit(), *_four_bit(), *_grouped(), *_gguf())
+    f.id: f for f in (*_plain(), *_eight_bit(), *_four_bit(), *_grouped(), *_gguf(), *_mixes())
 }
 """Every storage format by id."""
 
