@@ -1,0 +1,175 @@
+"""What each collective algorithm sends over each tier: steps and bytes, no time.
+
+Legend: S payload; n ranks; m_i ranks under one unit of tier i; b_i = m_{i-1} ranks under one
+unit below (b_0 = 1); q_i = m_i/b_i. Bytes are per device and direction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ridgeline.cost.routing import expected_domains
+from ridgeline.cost.topology import Pattern, hops
+from ridgeline.hardware.records import Cluster
+from ridgeline.model.work import Message, Number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One algorithm: per tier, innermost first, its steps, bytes and who talks to whom."""
+
+    name: str
+    steps: tuple[Number, ...]
+    """Messages that wait for each other, in hops."""
+    bytes: tuple[Number, ...]
+    patterns: tuple[Pattern, ...]
+    overlapped: bool
+    """Chunks flow through the tiers together: the slowest tier counts, not the sum."""
+
+
+def plans(message: Message, cluster: Cluster, members: tuple[Number, ...]) -> list[Plan]:
+    """Return the candidate algorithms of one collective.
+
+    Args:
+        message: Kind, payload and group.
+        cluster: Its tiers and topologies.
+        members: m_i (cost.topology.ranks_per_tier).
+    """
+    build = _Builder(message, cluster, members)
+    if message.kind == "all_reduce":
+        return build.all_reduce()
+    if message.kind == "all_to_all":
+        return build.all_to_all()
+    if message.kind == "point_to_point":
+        return [build.point_to_point()]
+    # An all-gather moves what a reduce-scatter of the gathered buffer moves, backwards.
+    whole = message.payload_bytes
+    if message.kind == "all_gather":
+        whole = np.multiply(whole, message.group)
+    return [build.ring("ring", whole, 1), build.direct("direct", whole, 1)]
+
+
+class _Builder:
+    """The tiers of one group, and the algorithms laid over them."""
+
+    def __init__(self, message: Message, cluster: Cluster, members: tuple[Number, ...]) -> None:
+        self.message = message
+        self.payload = message.payload_bytes
+        self.group = message.group
+        self.tiers = cluster.tiers
+        self.members = members
+        self.below: tuple[Number, ...] = (np.ones_like(members[0]), *members[:-1])
+        self.units = tuple(
+            np.ceil(np.divide(m, b)) for m, b in zip(members, self.below, strict=True)
+        )
+
+    def _hops(self, index: int, pattern: Pattern) -> Number:
+        return hops(self.tiers[index], self.members[index], pattern)
+
+    def ring(self, name: str, whole: Number, passes: int) -> Plan:
+        """`passes` × ((q−1) steps and (q−1)/q of the buffer that is left at this tier)."""
+        bytes_ = tuple(
+            passes * (q - 1) / q * whole / b for q, b in zip(self.units, self.below, strict=True)
+        )
+        steps = tuple(passes * (q - 1) for q in self.units)
+        return self._plan(name, steps, bytes_, "neighbour", overlapped=True)
+
+    def direct(self, name: str, whole: Number, passes: int) -> Plan:
+        """The bytes of the ring in one step per pass: everybody to everybody at once."""
+        ring = self.ring(name, whole, passes)
+        steps = tuple(passes * (q > 1) * self._hops(i, "spread") for i, q in enumerate(self.units))
+        return self._plan(name, steps, ring.bytes, "spread", overlapped=False)
+
+    def all_reduce(self) -> list[Plan]:
+        """Ring, double binary tree, one-shot, two-shot and, where a switch can, in-network."""
+        whole = self.payload
+        found = [
+            self.ring("ring", whole, 2),
+            self._tree(whole),
+            self._one_shot(whole),
+            self.direct("two_shot", whole, 2),
+        ]
+        if any(tier.in_network_reduction for tier in self.tiers):
+            found.append(self._in_network(found[-1], whole))
+        return found
+
+    def _tree(self, whole: Number) -> Plan:
+        """Up and down two complementary trees: 2·⌈log2 q⌉ steps, 2·S/b bytes on each tier."""
+        steps = tuple(2 * np.ceil(np.log2(np.maximum(1, q))) for q in self.units)
+        bytes_ = tuple(2 * (q > 1) * whole / b for q, b in zip(self.units, self.below, strict=True))
+        return self._plan("tree", steps, bytes_, "neighbour", overlapped=True)
+
+    def _one_shot(self, whole: Number) -> Plan:
+        """Everybody sends the whole buffer to everybody: one step, (n−1)·S bytes."""
+        steps = tuple((q > 1) * self._hops(i, "spread") for i, q in enumerate(self.units))
+        bytes_ = tuple(
+            np.subtract(m, b) * whole for m, b in zip(self.members, self.below, strict=True)
+        )
+        return self._plan("one_shot", steps, bytes_, "spread", overlapped=True)
+
+    def _in_network(self, two_shot: Plan, whole: Number) -> Plan:
+        """The switch adds and multicasts: a device sends S for its share and S/q of the sum."""
+        bytes_ = tuple(
+            (q > 1) * (1 + 1 / q) * whole / b if tier.in_network_reduction else other
+            for tier, q, b, other in zip(
+                self.tiers, self.units, self.below, two_shot.bytes, strict=True
+            )
+        )
+        return self._plan("in_network", two_shot.steps, bytes_, "spread", overlapped=False)
+
+    def all_to_all(self) -> list[Plan]:
+        """Direct; and, with expert routing, hierarchical with one copy per unit of each tier.
+
+        Direct sends (m_i − b_i)/n of the payload over tier i. Hierarchical sends each token
+        once to every distinct unit below tier i that its experts touch, and forwards inside:
+
+            (S/k)·D(n/b_i)·(1 − 1/q_i), D the expected distinct units among n/b_i.
+
+        Source: deepseek2024 (node-limited dispatch), first principles (D).
+        """
+        outward = [np.subtract(m, b) for m, b in zip(self.members, self.below, strict=True)]
+        steps = tuple((q > 1) * self._hops(i, "spread") for i, q in enumerate(self.units))
+        bytes_ = tuple(self.payload * part / self.group for part in outward)
+        found = [self._plan("direct", steps, bytes_, "spread", overlapped=True)]
+        routing = self.message.routing
+        if routing is None:
+            return found
+        once = np.divide(self.payload, routing.top_k)
+        copies = tuple(
+            once
+            * expected_domains(routing, np.divide(self.group, b))
+            * np.where(np.greater(m, b), 1 - np.divide(b, m), 0.0)
+            for m, b in zip(self.members, self.below, strict=True)
+        )
+        found.append(self._plan("hierarchical", steps, copies, "spread", overlapped=True))
+        return found
+
+    def point_to_point(self) -> Plan:
+        """One send over the outermost tier that the group spans."""
+        steps: list[Number] = []
+        for i, q in enumerate(self.units):
+            farther = np.zeros_like(q, dtype=bool)
+            for other in self.units[i + 1 :]:
+                farther = farther | (other > 1)
+            steps.append(np.where((q > 1) & ~farther, 1.0, 0.0))
+        bytes_ = tuple(self.payload * step for step in steps)
+        return self._plan("send", tuple(steps), bytes_, "pair", overlapped=True)
+
+    def _plan(
+        self,
+        name: str,
+        steps: tuple[Number, ...],
+        bytes_: tuple[Number, ...],
+        pattern: Pattern,
+        *,
+        overlapped: bool,
+    ) -> Plan:
+        return Plan(
+            name=name,
+            steps=steps,
+            bytes=bytes_,
+            patterns=(pattern,) * len(self.tiers),
+            overlapped=overlapped,
+        )

@@ -1,0 +1,171 @@
+"""Time of one collective on a cluster: what each algorithm sends, priced; the best is named.
+
+Payload, always of one rank and before the collective (n ranks):
+
+    all_reduce      S: the whole buffer, which every rank holds
+    reduce_scatter  S: the whole buffer; each rank keeps S/n
+    all_gather      S: the rank's own shard; each rank ends with n·S
+    all_to_all      S: all that a rank sends, the 1/n it keeps included; with `routing`, all
+                    top-k copies of every token
+    point_to_point  S: what is sent; the slowest hop of the group is priced
+
+A group of 1 costs exactly 0. A group larger than the cluster costs infinity.
+
+Legend: m_i ranks of the group under one unit of tier i; q_i = m_i/m_{i-1} its units below;
+B_i bandwidth; a_i time per step; β_i share of B_i reached. One algorithm is the steps and
+bytes it puts on every tier:
+
+    wire    = max or sum over tiers of bytes_i / (β_i·B_i)
+    latency = launch + Σ steps_i·a_i
+    t       = (latency^p + wire^p)^(1/p)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeline.cost.algorithms import Plan, plans
+from ridgeline.cost.network_records import IDEAL, NetworkEfficiency
+from ridgeline.cost.topology import ranks_per_tier, stride, usable_bandwidth
+from ridgeline.errors import InputError
+from ridgeline.hardware.records import Cluster
+from ridgeline.model.layout import Layout
+from ridgeline.model.work import Message, Number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveCost:
+    """What one collective costs on one device."""
+
+    time_s: Number
+    algorithm: str | NDArray[np.str_]
+    """The fastest candidate, by name; an array where the inputs are arrays."""
+    bytes_by_tier: Mapping[str, Number]
+    """What the chosen algorithm sends over each tier, per device and direction."""
+    time_by_tier_s: Mapping[str, Number]
+    """The tiers' parts of `time_s`; they sum to it."""
+    candidates_s: Mapping[str, Number]
+    """Time of every algorithm considered."""
+    flags: tuple[str, ...] = ()
+
+
+def collective_time(
+    message: Message,
+    cluster: Cluster,
+    layout: Layout,
+    *,
+    efficiency: NetworkEfficiency | Literal["ideal"],
+    algorithms: Iterable[str] | None = None,
+) -> CollectiveCost:
+    """Return the time [s] of one collective, its algorithm and each tier's share.
+
+    The group is placed innermost first (see cost.topology.stride). Everything broadcasts over
+    payload, group and layout arrays.
+
+    Args:
+        message: Kind, payload, group and axis.
+        cluster: Its tiers.
+        layout: Decides where the ranks sit.
+        efficiency: Fitted launch, step and bandwidth shares, or "ideal" for the bound with no
+            latency and all of the bandwidth.
+        algorithms: Consider only these; None: all that fit the kind.
+
+    Raises:
+        InputError: an algorithm that the kind does not have.
+
+    Source: thakur2005 (ring, tree), deepep (hierarchical dispatch).
+    """
+    records = IDEAL if efficiency == "ideal" else efficiency
+    members = ranks_per_tier(cluster, message.group, stride(layout, message.axis))
+    candidates = plans(message, cluster, members)
+    if algorithms is not None:
+        wanted = set(algorithms)
+        unknown = wanted - {plan.name for plan in candidates}
+        if unknown:
+            raise InputError(
+                f"`{message.kind}` has no algorithm {sorted(unknown)} on {cluster.id}."
+                f" Use one of: {', '.join(plan.name for plan in candidates)}."
+            )
+        candidates = [plan for plan in candidates if plan.name in wanted]
+    alone = np.less_equal(message.group, 1)
+    fits = np.greater_equal(members[-1], message.group)
+    priced = [_price(plan, message, cluster, members, records) for plan in candidates]
+    times = np.stack(
+        np.broadcast_arrays(
+            *(np.where(alone, 0.0, np.where(fits, total, np.inf)) for total, _ in priced)
+        )
+    )
+    best = np.argmin(times, axis=0)
+    names = np.array([plan.name for plan in candidates])
+    time_s = _pick(times, best)
+    return CollectiveCost(
+        time_s=time_s,
+        algorithm=names[best] if best.ndim else str(names[int(best)]),
+        bytes_by_tier={
+            tier.name: np.where(
+                alone, 0.0, _pick(_stack([p.bytes[i] for p in candidates], times[0]), best)
+            )[()]
+            for i, tier in enumerate(cluster.tiers)
+        },
+        time_by_tier_s={
+            tier.name: _pick(_stack([s[i] for _, s in priced], times[0]), best) * time_s
+            for i, tier in enumerate(cluster.tiers)
+        },
+        candidates_s={p.name: times[i][()] for i, p in enumerate(candidates)},
+        flags=records.flags_for(message.kind, cluster),
+    )
+
+
+def _stack(parts: list[Number], like: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([np.broadcast_to(part, like.shape) for part in parts])
+
+
+def _pick(stacked: NDArray[np.float64], index: NDArray[np.intp]) -> Number:
+    return np.take_along_axis(stacked, index[None, ...], axis=0)[0][()]
+
+
+def _price(
+    plan: Plan,
+    message: Message,
+    cluster: Cluster,
+    members: tuple[Number, ...],
+    records: NetworkEfficiency,
+) -> tuple[Number, list[Number]]:
+    """Return the time of one plan and each tier's share of it (shares sum to 1)."""
+    latency: Number = 0.0
+    launch: Number = 0.0
+    wires: list[Number] = []
+    lags: list[Number] = []
+    power = 1.0
+    for i, tier in enumerate(cluster.tiers):
+        record = records.of(message.kind, plan.name, cluster, tier)
+        rate = record.bandwidth_share * usable_bandwidth(tier, members[i], plan.patterns[i])
+        wires.append(np.divide(plan.bytes[i], rate))
+        lag = plan.steps[i] * record.step_time(tier.latency_s)
+        lags.append(lag)
+        latency = latency + lag
+        used = np.greater(plan.steps[i], 0)
+        launch = np.maximum(launch, np.where(used, record.launch_s, 0.0))
+        power = np.where(used, record.sharpness, power)
+    wire: Number = 0.0
+    for part in wires:
+        wire = np.maximum(wire, part) if plan.overlapped else wire + part
+    total = _smooth(latency + launch, wire, power)
+    standalone = [np.add(lag, part) for lag, part in zip(lags, wires, strict=True)]
+    whole: Number = 0.0
+    for part in standalone:
+        whole = whole + part
+    whole = np.where(np.greater(whole, 0), whole, 1.0)
+    return total, [part / whole for part in standalone]
+
+
+def _smooth(latency: Number, wire: Number, power: Number) -> Number:
+    """(latency^p + wire^p)^(1/p), scaled by the larger term so that nothing under- or overflows."""
+    top = np.maximum(latency, wire)
+    safe = np.where(top > 0, top, 1.0)
+    return top * ((latency / safe) ** power + (wire / safe) ** power) ** (1 / power)

@@ -1,0 +1,48 @@
+"""How many devices and nodes one token's expert copies reach."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ridgeline.model.work import Number, Routing
+
+
+def expected_domains(routing: Routing, domains: Number) -> Number:
+    """Return how many of `domains` equal parts [1] a token's top-k copies are expected to reach.
+
+    Experts are spread evenly and in order over the parts and chosen uniformly without
+    repetition. Without groups, a part holding E/D of the E experts is missed with probability
+    C(E − E/D, k)/C(E, k), so
+
+        D · (1 − Π_{j<k} (1 − (E/D)/(E − j)))
+
+    With node-limited routing only g of G groups are open. Parts finer than a group: D·g/G are
+    open, with E·g/G experts. Parts coarser: D·(1 − C(G − G/D, g)/C(G, g)) are expected open.
+
+    Args:
+        routing: E experts, top-k, G groups of which g are chosen.
+        domains: D, parts (ranks, nodes, racks).
+
+    Source: first principles (hypergeometric occupancy).
+
+    >>> round(float(expected_domains(Routing(top_k=8, num_experts=256), 18)), 2)
+    6.66
+    """
+    parts = np.asarray(domains, dtype=float)
+    groups = np.asarray(routing.num_groups, dtype=float)
+    chosen = np.asarray(routing.top_groups, dtype=float)
+    share = chosen / groups
+    coarse = parts * (1 - _miss(groups, chosen, groups / parts))
+    open_parts = np.where(parts >= groups, np.maximum(1.0, parts * share), coarse)
+    experts = np.asarray(routing.num_experts, dtype=float) * share
+    return open_parts * (1 - _miss(experts, routing.top_k, experts / open_parts))
+
+
+def _miss(total: Number, draws: Number, marked: Number) -> Number:
+    """Probability that none of `draws` out of `total` is one of the `marked`."""
+    product = np.ones(np.broadcast_shapes(np.shape(total), np.shape(draws), np.shape(marked)))
+    for j in range(int(np.max(draws))):
+        left = np.maximum(np.subtract(total, j), 1e-12)
+        step = np.clip(1 - np.divide(marked, left), 0.0, 1.0)
+        product = product * np.where(np.less(j, draws), step, 1.0)
+    return product
