@@ -73,4 +73,6 @@ class Cluster:
     """Innermost first; the last one joins all devices."""
     usd_per_device_hour: float | None = None
     """Rental price the preset carries; None where no price is known."""
+    price_basis: str = ""
+    """Where that price comes from: the rule, the providers and the year."""
     flags: tuple[str, ...] = field(default=())
