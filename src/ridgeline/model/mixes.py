@@ -195,7 +195,7 @@ def gguf_mix(name: str, arch: Architecture) -> tuple[str, tuple[tuple[WeightClas
     for weight_class, kind, weights in _matrices(arch, mix):
         totals[weight_class][kind] += weights
     totals["norm"]["fp32"] += 1
-    formats = {c: average_format(by_kind) for c, by_kind in totals.items()}
+    formats: dict[WeightClass, str] = {c: average_format(by_kind) for c, by_kind in totals.items()}
     return mix.base, tuple((c, f) for c, f in formats.items() if f != mix.base)
 
 

@@ -116,7 +116,7 @@ def test_bits_per_weight_of_llama_2_7b(name: str, published: float) -> None:
     ],
 )  # fmt: skip
 def test_published_file_sizes(arch: Architecture, name: str, published_gb: float) -> None:
-    """Source: model cards of public GGUF repositories (decimal GB); header and tokenizer add 8 MB."""
+    """Source: model cards of public GGUF repositories (GB); header and tokenizer add 8 MB."""
     total, _ = weights_bytes(arch, name)
     places = 5e6 if published_gb < 100 else 5e7
     assert published_gb * 1e9 - places - 9e6 <= total <= published_gb * 1e9 + places
