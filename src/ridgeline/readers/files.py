@@ -1,0 +1,77 @@
+"""JSON files of models, loaded as data: bounded in size and depth, without duplicates or NaN."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from ridgeline.errors import InputError
+from ridgeline.model.architecture import Architecture
+from ridgeline.readers.hf import read_config
+
+MAX_CONFIG_BYTES = 20 * 2**20
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"Key '{twice[:60]}' occurs twice in one JSON object.")
+    return found
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise InputError(f"{text} is not a JSON number; config files must hold finite numbers.")
+
+
+def parse_config(text: str, *, what: str) -> Mapping[str, Any]:
+    """Return the JSON object in `text`.
+
+    Raises:
+        InputError: not JSON, not an object, too large or too deep, a duplicate key, or NaN.
+    """
+    if len(text) > MAX_CONFIG_BYTES:
+        raise InputError(f"{what} is larger than 20 MiB; a config.json is a few kB.")
+    try:
+        found: Any = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
+    except RecursionError:
+        raise InputError(f"{what} is nested too deeply to be a config.") from None
+    except ValueError as error:
+        raise InputError(f"{what} is not valid JSON: {str(error)[:120]}.") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{what} must hold a JSON object, not {type(found).__name__}.")
+    return cast("dict[str, Any]", found)
+
+
+def load_config(path: Path) -> Mapping[str, Any]:
+    """Return the JSON object in the file at `path`.
+
+    Raises:
+        InputError: unreadable, or not a config (see `parse_config`).
+    """
+    try:
+        size = path.stat().st_size
+        if size > MAX_CONFIG_BYTES:
+            raise InputError(f"{path.name} is larger than 20 MiB; a config.json is a few kB.")
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path.name} is not UTF-8 text.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path.name[:100]} cannot be read: {str(error)[:120]}.") from None
+    return parse_config(text, what=path.name)
+
+
+def read_config_file(path: Path, *, name: str | None = None) -> Architecture:
+    """Return the architecture of a config.json file.
+
+    Raises:
+        InputError: unreadable or incomplete.
+        UnsupportedError: not a decoder language model.
+    """
+    stem = path.parent.name if path.name == "config.json" and path.parent.name else path.stem
+    return read_config(load_config(path), name=name or stem)
