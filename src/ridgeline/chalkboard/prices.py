@@ -325,3 +325,31 @@ def context_from_price_ratio(
     Source: lecture C6-N7.
     """
     return balance_context_tokens * output_input_ratio
+
+
+def price_rise(*, price: Number, base_price: Number) -> Number:
+    """Return the share by which one price exceeds another [1].
+
+        f = p / p_0 - 1
+
+    Args:
+        price: p.
+        base_price: p_0, same unit.
+
+    Source: lecture C6-N1.
+    """
+    return price / base_price - 1.0
+
+
+def price_multiple(*, price: Number, base_price: Number) -> Number:
+    """Return one price in multiples of another [1].
+
+        f = p / p_0
+
+    Args:
+        price: p.
+        base_price: p_0, same unit.
+
+    Source: lecture C6-N9.
+    """
+    return price / base_price

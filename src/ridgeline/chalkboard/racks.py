@@ -181,3 +181,31 @@ def traffic_matrix(
     """
     each = tokens_per_device * experts_per_token * token_bytes / devices
     return np.full((devices, devices), each) * (1.0 - np.eye(devices))
+
+
+def bandwidth_ratio(*, scale_up_bytes_per_s: Number, scale_out_bytes_per_s: Number) -> Number:
+    """Return scale-up over scale-out bandwidth of one device [1].
+
+        ρ = W_u / W_o
+
+    Args:
+        scale_up_bytes_per_s: W_u, per direction.
+        scale_out_bytes_per_s: W_o, per direction.
+
+    Source: lecture C2-N2.
+    """
+    return scale_up_bytes_per_s / scale_out_bytes_per_s
+
+
+def domain_capacity(*, devices: Number, capacity_bytes: Number) -> Number:
+    """Return the memory of a scale-up domain [B].
+
+        C = E·c
+
+    Args:
+        devices: E.
+        capacity_bytes: c, of one device.
+
+    Source: lecture C2-N6.
+    """
+    return devices * capacity_bytes

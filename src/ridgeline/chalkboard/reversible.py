@@ -194,16 +194,17 @@ def constant_difference_share(*, bits: int, linear: bool, seed: int) -> float:
     """
     rng = np.random.default_rng(seed)
     size = 2**bits
-    inputs = np.arange(size, dtype=np.int64)
+    table = rng.permutation(size)
     if linear:
-        table = np.zeros(size, dtype=np.int64)
-        for bit, column in enumerate(rng.integers(0, size, bits)):
-            table ^= np.where(inputs >> bit & 1, column, 0)
-    else:
-        table = rng.permutation(size)
+        columns = rng.integers(0, size, bits)
+        table = np.bitwise_xor.reduce(_bits(np.arange(size), bits) * columns, axis=1)
     direction = int(rng.integers(1, size))
-    differences = table[inputs ^ direction] ^ table
+    differences = table[np.arange(size) ^ direction] ^ table
     return float(np.bincount(differences, minlength=size).max() / size)
+
+
+def _bits(numbers: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    return numbers[:, None] >> np.arange(bits) & 1
 
 
 def avalanche(*, rounds: int, blocks: int, seed: int) -> float:

@@ -326,3 +326,90 @@ def expert_coverage(*, experts_per_token: Number, experts: Number, batch: Number
     Source: first principles.
     """
     return 1.0 - (1.0 - experts_per_token / experts) ** batch
+
+
+def sparsity(*, total_params: Number, active_params: Number) -> Number:
+    """Return total over active parameters [1]; flashcards call the inverse by the same name.
+
+        s = N_t / N_a
+
+    Args:
+        total_params: N_t, or routed experts.
+        active_params: N_a, or experts per token.
+
+    Source: lecture C1-N3, C1-N6.
+    """
+    return total_params / active_params
+
+
+def system_rate(*, batch: Number, interval_s: Number) -> Number:
+    """Return the tokens per second of one system [token/s].
+
+        r = B / T
+
+    Args:
+        batch: B, tokens per departure.
+        interval_s: T, time between departures.
+
+    Source: lecture C1-F11.
+    """
+    return batch / interval_s
+
+
+def request_rate(*, batch: Number, step_s: Number, answer_tokens: Number) -> Number:
+    """Return the requests per second that keep every seat taken [1/s]: Little's law.
+
+        r = B / (T·o)
+
+    Args:
+        batch: B, seats.
+        step_s: T.
+        answer_tokens: o, output tokens of one request.
+
+    Source: lecture C1-U6.
+    """
+    return batch / (step_s * answer_tokens)
+
+
+def kv_reads_per_write(*, context_tokens: Number) -> Number:
+    """Return cache bytes read per cache byte written in one decode step [1].
+
+        f = B·L·k / (B·k) = L
+
+    Args:
+        context_tokens: L.
+
+    Source: lecture C1-N20.
+    """
+    return 1.0 * context_tokens
+
+
+def active_equivalent_exponent(*, total_multiple: Number, active_multiple: Number) -> Number:
+    """Return how active-equivalent size grows with total size in a routed model [1].
+
+        e = ln(a) / ln(n)
+
+    Args:
+        total_multiple: n, experts over one expert.
+        active_multiple: a, dense size of equal quality over active size.
+
+    Source: lecture C1-N19; arXiv 2202.01169 for the pair behind it.
+    """
+    return np.log(active_multiple) / np.log(total_multiple)
+
+
+def sequences_in_flight(
+    *, tokens_per_s_per_device: Number, tokens_per_s_per_user: Number, devices: Number
+) -> Number:
+    """Return the batch that a measured fleet runs [seq].
+
+        B = r / v·n
+
+    Args:
+        tokens_per_s_per_device: r.
+        tokens_per_s_per_user: v.
+        devices: n, devices of one unit.
+
+    Source: lecture C1-N8.
+    """
+    return tokens_per_s_per_device / tokens_per_s_per_user * devices
