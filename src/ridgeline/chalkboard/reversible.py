@@ -193,7 +193,7 @@ def constant_difference_share(*, bits: int, linear: bool, seed: int) -> float:
     Source: lecture C7-F5.
     """
     rng = np.random.default_rng(seed)
-    size = 2**bits
+    size = 1 << bits
     table = rng.permutation(size)
     if linear:
         columns = rng.integers(0, size, bits)

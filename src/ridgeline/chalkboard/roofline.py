@@ -274,32 +274,6 @@ def drain_time(*, capacity_bytes: Number, bandwidth_bytes_per_s: Number) -> Numb
     return capacity_bytes / bandwidth_bytes_per_s
 
 
-def worst_latency(*, interval_s: Number) -> Number:
-    """Return the longest time from arrival to token [s]: just missed one train, rode the next.
-
-        t = 2·T
-
-    Args:
-        interval_s: T, time between departures, and the length of one ride.
-
-    Source: lecture C1-F10.
-    """
-    return 2.0 * interval_s
-
-
-def mean_latency(*, interval_s: Number) -> Number:
-    """Return the mean time from arrival to token [s] when arrivals are uniform.
-
-        t = 1.5·T
-
-    Args:
-        interval_s: T; half an interval of waiting, one of riding.
-
-    Source: lecture C1-F10.
-    """
-    return 1.5 * interval_s
-
-
 def sparse_context(*, context_tokens: Number) -> Number:
     """Return the tokens read under the lecture's law for sparse attention [token].
 
@@ -342,35 +316,6 @@ def sparsity(*, total_params: Number, active_params: Number) -> Number:
     return total_params / active_params
 
 
-def system_rate(*, batch: Number, interval_s: Number) -> Number:
-    """Return the tokens per second of one system [token/s].
-
-        r = B / T
-
-    Args:
-        batch: B, tokens per departure.
-        interval_s: T, time between departures.
-
-    Source: lecture C1-F11.
-    """
-    return batch / interval_s
-
-
-def request_rate(*, batch: Number, step_s: Number, answer_tokens: Number) -> Number:
-    """Return the requests per second that keep every seat taken [1/s]: Little's law.
-
-        r = B / (T·o)
-
-    Args:
-        batch: B, seats.
-        step_s: T.
-        answer_tokens: o, output tokens of one request.
-
-    Source: lecture C1-U6.
-    """
-    return batch / (step_s * answer_tokens)
-
-
 def kv_reads_per_write(*, context_tokens: Number) -> Number:
     """Return cache bytes read per cache byte written in one decode step [1].
 
@@ -396,20 +341,3 @@ def active_equivalent_exponent(*, total_multiple: Number, active_multiple: Numbe
     Source: lecture C1-N19; arXiv 2202.01169 for the pair behind it.
     """
     return np.log(active_multiple) / np.log(total_multiple)
-
-
-def sequences_in_flight(
-    *, tokens_per_s_per_device: Number, tokens_per_s_per_user: Number, devices: Number
-) -> Number:
-    """Return the batch that a measured fleet runs [seq].
-
-        B = r / v·n
-
-    Args:
-        tokens_per_s_per_device: r.
-        tokens_per_s_per_user: v.
-        devices: n, devices of one unit.
-
-    Source: lecture C1-N8.
-    """
-    return tokens_per_s_per_device / tokens_per_s_per_user * devices
