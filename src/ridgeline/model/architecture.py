@@ -138,6 +138,8 @@ class Recurrence:
     """Recurrent state is kept in fp32 by the reference caches unless stated."""
     chunk_size: int = 64
     """Tokens per chunk of the parallel (prefill) form."""
+    head_dim: int = 0
+    """Value width of one head; 0: unknown, the state of a head is taken as square."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +152,7 @@ class CrossAttention:
     num_source_tokens: int
 
 
-Core = (
-    SoftmaxAttention
-    | LatentAttention
-    | CompressedAttention
-    | Recurrence
-    | CrossAttention
-)
+Core = SoftmaxAttention | LatentAttention | CompressedAttention | Recurrence | CrossAttention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import get_args
 from ridgeline.errors import UnknownNameError
 from ridgeline.model.architecture import Architecture, WeightClass
 from ridgeline.model.formats import StorageFormat, format_named
+from ridgeline.model.mixes import formats_for
 
 WEIGHT_CLASSES: tuple[WeightClass, ...] = get_args(WeightClass)
 _QUANTISED: frozenset[WeightClass] = frozenset({"attention", "ffn", "expert", "shared_expert"})
@@ -48,7 +49,7 @@ class Precision:
 
         Args:
             arch: The model.
-            dtype: Format of the weights, by id or alias.
+            dtype: Format of the weights, by id or alias, or a GGUF file type such as q4_k_m.
             kv_dtype: Format of the cache.
             per_class: Formats of single classes; wins over everything.
             activation_dtype: Format of activations.
@@ -63,11 +64,13 @@ class Precision:
             formats: dict[WeightClass, StorageFormat] = dict.fromkeys(WEIGHT_CLASSES, default)
             formats.update({k: format_named(v) for k, v in arch.weight_formats})
         else:
-            default = format_named(dtype)
+            name, exceptions = formats_for(dtype, arch)
+            default = format_named(name)
             wide = default.bits_per_weight >= _PLAIN_BITS
             formats = {
                 k: default if wide or k in _QUANTISED else activation for k in WEIGHT_CLASSES
             }
+            formats.update({k: format_named(v) for k, v in exceptions})
         for name, text in (per_class or {}).items():
             if name not in formats:
                 raise UnknownNameError(

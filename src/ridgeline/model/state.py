@@ -124,15 +124,14 @@ def state_bytes(
 ) -> Number:
     """Return the state of one sequence of `tokens` tokens on one device, all layers [B].
 
-    With the default layout that is the whole sequence; pp takes an average stage.
-
-    >>> # 32 layers, 8 KV heads of 128, bf16: 32·2·8·128·2 B = 131,072 B per token
+    With the default layout that is the whole sequence. A pipeline holds all layers together;
+    `memory.state_bytes_per_device` takes its fullest stage.
     """
     total: Number = 0.0
     for block, count in arch.distinct_blocks():
         for core in block.mixer.cores:
             total = total + count * core_state_bytes(core, tokens, precision, layout)
-    return total / layout.pp
+    return total
 
 
 def compression_period(arch: Architecture) -> int:

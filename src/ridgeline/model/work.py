@@ -30,6 +30,8 @@ CollectiveKind = Literal[
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "point_to_point"
 ]
 
+Axis = Literal["tp", "ep", "cp", "dp", "pp"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
@@ -70,7 +72,7 @@ class Message:
     """Bytes of the buffer on one rank before the collective (see cost.collectives)."""
     group: Number
     """Ranks that take part; 1 costs nothing."""
-    axis: Literal["tp", "ep", "cp", "dp", "pp"]
+    axis: Axis
     """The parallel degree the group belongs to (decides which tiers it spans)."""
     routing: Routing | None = None
     """Of an expert dispatch or combine; None: every byte of an all-to-all is distinct."""

@@ -1,0 +1,163 @@
+"""Bytes that stay on one device: weights, state of the running sequences, workspace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ridgeline.model.architecture import Architecture, Block, Linear
+from ridgeline.model.layout import Layout
+from ridgeline.model.operations import num_kv_heads
+from ridgeline.model.operations_moe import experts_per_tensor_rank
+from ridgeline.model.precision import Precision
+from ridgeline.model.state import kv_head_share, state_bytes
+from ridgeline.model.work import Number
+
+_ONE = Layout()
+_LOGIT_BYTES = 4.0
+"""Engines sample from fp32 logits."""
+
+
+def fullest_stage_share(num_layers: int, pp: Number) -> Number:
+    """Return the share of the layers in the fullest pipeline stage: ⌈L/pp⌉ / L [1]."""
+    return np.ceil(num_layers / pp) / max(num_layers, 1)
+
+
+def _linear_bytes(x: Linear, precision: Precision, share: Number) -> Number:
+    bias = x.out_features if x.bias else 0
+    weights = x.num_weights * precision.weight_bytes_of(x.weight_class)
+    # A bias of a matrix cut by input lives on every device.
+    kept = 1.0 if x.split in {"row", "replicated"} else share
+    return weights * share + bias * precision.activation.bytes_per_weight * kept
+
+
+def _block_bytes(block: Block, precision: Precision, layout: Layout) -> Number:
+    kv_share = kv_head_share(num_kv_heads(block.mixer), layout)
+    total: Number = 0.0
+    for x in (*block.mixer.linears, *block.feed_forward.linears):
+        share = 1.0 if x.split == "replicated" else 1 / layout.tp
+        total = total + _linear_bytes(x, precision, kv_share if x.split == "kv" else share)
+    vectors = (
+        block.num_norm_params
+        + block.num_other_params
+        + block.mixer.num_vector_params
+        + block.feed_forward.num_vector_params
+    )
+    total = total + vectors * precision.weight_bytes_of("norm")
+    experts = block.feed_forward.experts
+    if experts is None:
+        return total
+    one = experts.num_vector_params * precision.weight_bytes_of("norm")
+    for x in experts.linears:
+        one = one + _linear_bytes(x, precision, 1.0)
+    held = (experts.num_experts + layout.num_redundant_experts) / layout.ep
+    return total + held * one / experts_per_tensor_rank(layout)
+
+
+def weight_bytes_per_device(
+    arch: Architecture, precision: Precision, layout: Layout = _ONE, *, multimodal: bool = True
+) -> Number:
+    """Return the weights on the fullest device [B].
+
+    Blocks that share the weights of an earlier one hold nothing of their own. The fullest
+    stage holds ⌈L/pp⌉ of L layers; embedding and head are on the first and the last stage, so
+    that with pp > 1 the larger of them counts. Multi-token-prediction layers are left out.
+
+    Args:
+        arch: The model.
+        precision: Formats.
+        layout: Parallel degrees.
+        multimodal: Count vision and audio parts too (whole on every device, first stage).
+    """
+    layers: Number = 0.0
+    for block, count in arch.distinct_blocks():
+        if not block.shares_weights:
+            layers = layers + count * _block_bytes(block, precision, layout)
+    embedding = precision.weight_bytes_of("embedding")
+    first = arch.num_input_embedding_params * embedding / layout.tp
+    first = first + arch.num_other_embedding_params * embedding
+    for x in arch.linears:
+        first = first + _linear_bytes(
+            x, precision, 1.0 if x.split == "replicated" else 1 / layout.tp
+        )
+    if multimodal:
+        first = first + arch.num_multimodal_params * precision.activation.bytes_per_weight
+    last: Number = arch.num_final_norm_params * precision.weight_bytes_of("norm")
+    if arch.head is not None:
+        head = _linear_bytes(
+            arch.head, precision, 1.0 if arch.head.split == "replicated" else 1 / layout.tp
+        )
+        # A tied head is the embedding, unless the two are on different stages.
+        last = last + (np.where(np.equal(layout.pp, 1), 0.0, head) if _tied(arch) else head)
+    ends = np.where(np.equal(layout.pp, 1), first + last, np.maximum(first, last))
+    return layers * fullest_stage_share(arch.num_layers, layout.pp) + ends
+
+
+def _tied(arch: Architecture) -> bool:
+    return arch.tie_word_embeddings
+
+
+def state_bytes_per_device(
+    arch: Architecture,
+    tokens: Number,
+    batch: Number,
+    precision: Precision,
+    layout: Layout = _ONE,
+) -> Number:
+    """Return the state of `batch` sequences of `tokens` tokens on the fullest device [B].
+
+    Sequences are spread over dp; KV heads over tp, replicated beyond their number; tokens over
+    cp; layers over pp.
+    """
+    per_sequence = state_bytes(arch, tokens, precision, layout)
+    sequences = np.ceil(batch / layout.dp)
+    return sequences * per_sequence * fullest_stage_share(arch.num_layers, layout.pp)
+
+
+def activation_workspace_bytes(
+    arch: Architecture,
+    tokens: Number,
+    precision: Precision,
+    layout: Layout = _ONE,
+    *,
+    logit_tokens: Number = 0,
+) -> Number:
+    """Return the buffers live at the widest point of a forward pass on one device [B].
+
+        t · a · (2·h + max over layers of (mixer width, feed-forward width)) + 4 · t_logit · V/tp
+
+    t tokens of the device, a bytes per activation, h for the residual and one normed copy.
+    Mixer width: what the input projections produce and the output projection consumes.
+    Feed-forward width: the same; for experts k_eff·(2·h + widths), since every chosen expert
+    has a copy of its tokens. Logits are kept in fp32.
+
+    Args:
+        arch: The model.
+        tokens: New tokens of the whole replica in the step (the engine's token budget).
+        precision: Formats.
+        layout: Parallel degrees.
+        logit_tokens: Tokens of the replica that need logits.
+
+    Source: first principles; engines that fuse more need less.
+    """
+    widest: Number = 0.0
+    for block, _ in arch.distinct_blocks():
+        mixer = _live_width(block.mixer.linears) / layout.tp
+        ffn = _live_width(block.feed_forward.linears) / layout.tp
+        experts = block.feed_forward.experts
+        if experts is not None and experts.linears:
+            shard = experts_per_tensor_rank(layout)
+            width = 2 * experts.linears[0].in_features + _live_width(experts.linears) / shard
+            # Pairs per device over its own tokens: tokens·k/ep against tokens/(dp·cp).
+            spread = layout.dp * layout.cp / layout.ep
+            ffn = ffn + experts.mean_active * spread * width
+        widest = np.maximum(widest, np.maximum(mixer, ffn))
+    local = tokens / (layout.dp * layout.cp)
+    live = local * precision.activation.bytes_per_weight * (2 * arch.hidden_size + widest)
+    logits = logit_tokens / (layout.dp * layout.cp) * arch.vocab_size / layout.tp
+    return live + logits * _LOGIT_BYTES
+
+
+def _live_width(linears: tuple[Linear, ...]) -> float:
+    """Return the elements per token that input projections produce and row-cut ones consume."""
+    produced = sum(x.out_features for x in linears if x.split != "row")
+    return float(produced + sum(x.in_features for x in linears if x.split == "row"))

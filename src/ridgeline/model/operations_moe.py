@@ -1,0 +1,141 @@
+"""Mixture of experts: grouped GEMMs over the experts a batch touches, dispatch and combine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ridgeline.model.architecture import Experts, FeedForward
+from ridgeline.model.coverage import expected_experts_touched
+from ridgeline.model.layout import Layout
+from ridgeline.model.scene import Scene, gemm_groups, joined_name
+from ridgeline.model.work import Axis, CollectiveKind, Number, Operation
+
+Imbalance = Callable[[Experts, Number, Layout], Number]
+"""(experts, tokens of the replica, layout) -> load of the busiest rank over the mean, ≥ 1."""
+
+
+def experts_per_tensor_rank(layout: Layout) -> Number:
+    """Return the devices that one expert is cut over: tp·cp·dp / ep [device]."""
+    return layout.tp * layout.cp * layout.dp / layout.ep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpertLoad:
+    """What one device's experts have to do in a step."""
+
+    rows: Number
+    """Token-expert pairs on the device."""
+    touched: Number
+    """Expected distinct experts whose weights are read."""
+    shard: Number
+    """Devices that one expert is cut over."""
+
+
+def expert_load(experts: Experts, scene: Scene, imbalance: Imbalance | None) -> ExpertLoad:
+    """Return the load of the busiest device under uniform routing and a given imbalance.
+
+        rows    = tokens · k_eff / ep · imbalance
+        touched = n′ (1 − (1 − k_eff/n′)^tokens) / ep,  n′ = experts and redundant copies
+
+    k_eff leaves out choices that fall on experts without weights. A redundant copy takes an
+    equal part of the load, so n′ copies are touched as if they were experts of their own.
+    """
+    layout = scene.layout
+    slots = experts.num_experts + layout.num_redundant_experts
+    rows = scene.tokens * experts.mean_active / layout.ep
+    if imbalance is not None:
+        rows = rows * imbalance(experts, scene.tokens, layout)
+    touched = expected_experts_touched(slots, experts.mean_active, scene.tokens) / layout.ep
+    return ExpertLoad(rows=rows, touched=touched, shard=experts_per_tensor_rank(layout))
+
+
+def expert_operations(
+    ffn: FeedForward, experts: Experts, scene: Scene, count: Number, imbalance: Imbalance | None
+) -> tuple[Operation, ...]:
+    """Return dispatch, grouped GEMMs and combine of one layer on one device."""
+    load = expert_load(experts, scene, imbalance)
+    moved = scene.activation_bytes
+    width = experts.linears[0].in_features if experts.linears else scene.arch.hidden_size
+    operations: list[Operation] = []
+    for group in gemm_groups(experts.linears):
+        first = group[0]
+        inputs: Number = float(first.in_features)
+        outputs: Number = float(sum(x.out_features for x in group))
+        if first.split == "row":
+            inputs = inputs / load.shard
+        else:
+            outputs = outputs / load.shard
+        weights = sum(x.num_weights for x in group) / load.shard
+        biases = sum(x.out_features for x in group if x.bias) / load.shard
+        per_expert = weights * scene.precision.weight_bytes_of("expert") + biases * moved
+        operations.append(
+            Operation(
+                name="experts." + joined_name([x.name for x in group]),
+                family="expert_gemm",
+                component="experts",
+                compute_format=scene.precision.compute_format_of("expert"),
+                count=count,
+                flop=load.rows * (2.0 * weights),
+                weight_bytes=load.touched * per_expert,
+                activation_bytes=load.rows * ((inputs + outputs) * moved),
+                shape={
+                    "m": load.rows,
+                    "n": outputs,
+                    "k": inputs,
+                    "num_groups": load.touched,
+                    "tokens_per_expert": load.rows / np.maximum(load.touched, 1e-300),
+                },
+            )
+        )
+    before, after = _messages(experts, scene, count, width)
+    # Activation function, gather into expert order, weighted sum back.
+    inner = ffn.intermediate_size * (len(experts.linears)) / load.shard
+    operations.append(
+        Operation(
+            name="experts.permute+activation",
+            family="elementwise",
+            component="experts",
+            compute_format=scene.precision.activation.compute_format,
+            count=count,
+            weight_bytes=load.touched
+            * (experts.num_vector_params * scene.precision.weight_bytes_of("norm")),
+            activation_bytes=load.rows * ((3 * width + inner) * moved),
+        )
+    )
+    return (*before, *operations, *after)
+
+
+def _messages(
+    experts: Experts, scene: Scene, count: Number, width: int
+) -> tuple[tuple[Operation, ...], tuple[Operation, ...]]:
+    """Return what goes out before the experts and comes back after them.
+
+    Tokens are replicated over tp, so experts of other tp ranks need no message: the all-reduce
+    after the layer sums their outputs. Between the dp·cp groups each token-expert pair is sent
+    once (all-to-all over min(ep, dp·cp) ranks, tokens·k·width/ep on each). Where an expert is
+    cut over more than tp devices (ep < dp·cp), its devices first gather their tokens.
+    """
+    layout = scene.layout
+    token_bytes = width * scene.activation_bytes
+    groups = layout.dp * layout.cp
+    sharing = np.maximum(groups / layout.ep, 1.0)
+    local = scene.local_tokens * token_bytes
+    exchange = scene.tokens * (experts.mean_active * token_bytes) / layout.ep
+    ranks = np.minimum(layout.ep, groups)
+
+    def send(name: str, kind: CollectiveKind, axis: Axis, size: Number) -> tuple[Operation, ...]:
+        group = sharing if axis == "dp" else ranks
+        return scene.message(name, kind, axis, payload_bytes=size, group=group, count=count)
+
+    before = (
+        *send("experts.gather", "all_gather", "dp", local),
+        *send("experts.dispatch", "all_to_all", "ep", exchange),
+    )
+    after = (
+        *send("experts.combine", "all_to_all", "ep", exchange),
+        *send("experts.scatter", "reduce_scatter", "dp", local * sharing),
+    )
+    return before, after
