@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from ridgeline.model.architecture import Architecture
 from ridgeline.readers.hf.families.dense_table import DENSE, MIXTURE
+from ridgeline.readers.hf.families.deepseek_v4 import read_deepseek_v4
+from ridgeline.readers.hf.families.hybrid import HYBRID
+from ridgeline.readers.hf.families.latent import LATENT
 from ridgeline.readers.hf.families.standard import standard
 from ridgeline.readers.hf.keys import Keys
 
@@ -13,4 +16,8 @@ Reader = Callable[[Keys], Architecture]
 
 READERS: dict[str, Reader] = {
     **{name: standard(spec) for name, spec in {**DENSE, **MIXTURE}.items()},
+    **LATENT,
+    **HYBRID,
+    "deepseek_v4": read_deepseek_v4,
+    "deepseek_ref": read_deepseek_v4,
 }
