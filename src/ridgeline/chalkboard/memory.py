@@ -235,3 +235,17 @@ def largest_batch(
     Source: C4-F1 solved for B; below 0 the weights alone do not fit.
     """
     return (capacity_bytes - bytes_per_param * total_params) / (context_tokens * kv_bytes_per_token)
+
+
+def device_count(*, devices_per_stage: Number, stages: Number) -> Number:
+    """Return the devices of the whole pipeline [1].
+
+        n = E·P
+
+    Args:
+        devices_per_stage: E.
+        stages: P.
+
+    Source: lecture C4-N1.
+    """
+    return devices_per_stage * stages

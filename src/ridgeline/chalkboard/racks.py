@@ -209,3 +209,17 @@ def domain_capacity(*, devices: Number, capacity_bytes: Number) -> Number:
     Source: lecture C2-N6.
     """
     return devices * capacity_bytes
+
+
+def growth(*, after: Number, before: Number) -> Number:
+    """Return how many times larger a figure became [1].
+
+        g = a / b
+
+    Args:
+        after: a.
+        before: b, same unit.
+
+    Source: lecture C4-N6.
+    """
+    return after / before

@@ -78,3 +78,20 @@ def sequences_in_flight(
     Source: lecture C1-N8.
     """
     return tokens_per_s_per_device / tokens_per_s_per_user * devices
+
+
+def memory_sweeps(
+    *, interval_s: Number, capacity_bytes: Number, bandwidth_bytes_per_s: Number
+) -> Number:
+    """Return how often the whole memory could be read between departures [1].
+
+        n = T·W / C
+
+    Args:
+        interval_s: T.
+        capacity_bytes: C.
+        bandwidth_bytes_per_s: W.
+
+    Source: lecture C1-N13.
+    """
+    return interval_s * bandwidth_bytes_per_s / capacity_bytes
