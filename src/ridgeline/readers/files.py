@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from ridgeline.errors import InputError
 from ridgeline.model.architecture import Architecture
@@ -23,8 +23,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_constant(text: str) -> NoReturn:
-    raise InputError(f"{text} is not a JSON number; config files must hold finite numbers.")
+def _constant(text: str) -> float:
+    # Published configs write Infinity for "no limit"; it is refused wherever a number is used.
+    if text == "NaN":
+        raise InputError("NaN is not a JSON number.")
+    return float(text.replace("Infinity", "inf"))
 
 
 def parse_config(text: str, *, what: str) -> Mapping[str, Any]:
@@ -36,7 +39,7 @@ def parse_config(text: str, *, what: str) -> Mapping[str, Any]:
     if len(text) > MAX_CONFIG_BYTES:
         raise InputError(f"{what} is larger than 20 MiB; a config.json is a few kB.")
     try:
-        found: Any = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        found: Any = json.loads(text, object_pairs_hook=_unique, parse_constant=_constant)
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
     except RecursionError:

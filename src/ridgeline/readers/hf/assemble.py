@@ -91,7 +91,10 @@ def check_sizes(arch: Architecture) -> None:
                     f"Experts per token must be between 1 and {total}: "
                     f"{experts.num_experts_per_tok}."
                 )
-            if experts.num_experts * sum(x.num_weights for x in experts.linears) > 100 * _MAX_TENSOR:
+            if (
+                experts.num_experts * sum(x.num_weights for x in experts.linears)
+                > 100 * _MAX_TENSOR
+            ):
                 raise InputError("The experts of one layer would exceed 1e14 weights.")
     if arch.num_input_embedding_params > _MAX_TENSOR:
         raise InputError("The embedding table would exceed 1e12 weights.")

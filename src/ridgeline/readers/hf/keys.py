@@ -153,9 +153,7 @@ class Keys:
             )
         return int(value)
 
-    def count(
-        self, name: str, *also: str, default: int | None = None, minimum: int = 1
-    ) -> int:
+    def count(self, name: str, *also: str, default: int | None = None, minimum: int = 1) -> int:
         """Return a whole number of at least `minimum`.
 
         Raises:

@@ -11,7 +11,9 @@ Window = tuple[int | None, Literal["sliding", "chunked"]]
 FULL: Window = (None, "sliding")
 
 
-def windows(k: Keys, num_layers: int, *, every: int | None = None, always: bool = False) -> list[Window]:
+def windows(
+    k: Keys, num_layers: int, *, every: int | None = None, always: bool = False
+) -> list[Window]:
     """Return the window of each layer.
 
     Args:

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from ridgeline.model.architecture import Architecture
 from ridgeline.readers.hf.families.dense_table import DENSE, MIXTURE
 from ridgeline.readers.hf.families.deepseek_v4 import read_deepseek_v4
+from ridgeline.readers.hf.families.gemma import GEMMA
 from ridgeline.readers.hf.families.hybrid import HYBRID
 from ridgeline.readers.hf.families.latent import LATENT
+from ridgeline.readers.hf.families.legacy import LEGACY
+from ridgeline.readers.hf.families.mixtures import MIXTURES
 from ridgeline.readers.hf.families.standard import standard
 from ridgeline.readers.hf.keys import Keys
 
@@ -18,6 +21,9 @@ READERS: dict[str, Reader] = {
     **{name: standard(spec) for name, spec in {**DENSE, **MIXTURE}.items()},
     **LATENT,
     **HYBRID,
+    **LEGACY,
+    **GEMMA,
+    **MIXTURES,
     "deepseek_v4": read_deepseek_v4,
     "deepseek_ref": read_deepseek_v4,
 }

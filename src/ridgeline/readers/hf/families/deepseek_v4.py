@@ -30,7 +30,10 @@ def _ratios(k: Keys, num_layers: int) -> list[int]:
         hca = rates.maybe("heavily_compressed_attention", default=hca)
     types = k.per_layer("layer_types", num_layers)
     if types is not None:
-        by_name = {"compressed_sparse_attention": csa or 4, "heavily_compressed_attention": hca or 128}
+        by_name = {
+            "compressed_sparse_attention": csa or 4,
+            "heavily_compressed_attention": hca or 128,
+        }
         return [by_name.get(str(t), 0) for t in types]
     stated = k.per_layer("compress_ratios", num_layers)
     if stated is not None:

@@ -5,18 +5,19 @@ Source of every row: the module of that name in transformers 5.24.0, read for it
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ridgeline.readers.hf.families.standard import MoeSpec, Spec
 
 _LLAMA = Spec(mlp_bias="mlp_bias")
-_OPT_LIKE = Spec(
-    q_bias=True, o_bias=True, gated=False, mlp_bias=True, norm_width=2, tie=True
-)
+_OPT_LIKE = Spec(q_bias=True, o_bias=True, gated=False, mlp_bias=True, norm_width=2, tie=True)
 
 DENSE: dict[str, Spec] = {
     "llama": _LLAMA,
     "apertus": Spec(gated=False, qk_norm="head", mlp_vectors=2),
     "arcee": Spec(gated=False, mlp_bias="mlp_bias"),
-    "biogpt": _OPT_LIKE,
+    "biogpt": replace(_OPT_LIKE, positions=2),
+    "xglm": _OPT_LIKE,
     "cohere": Spec(norms=1, qk_norm="head_distinct", qk_norm_key="use_qk_norm"),
     "cohere2": Spec(norms=1, window_every=4),
     "cwm": _LLAMA,
@@ -38,6 +39,9 @@ DENSE: dict[str, Spec] = {
     "gpt2": Spec(q_bias=True, o_bias=True, gated=False, mlp_bias=True, norm_width=2, tie=True,
                  positions=0),
     "granite": _LLAMA,
+    "granite_swa": Spec(mlp_bias="mlp_bias", sinks=True),
+    "apertus1p5_text": Spec(gated=False, qk_norm="head", mlp_vectors=2),
+    "muse_glimmer_text": Spec(norms=4, gate="element"),
     "helium": Spec(mlp_bias="mlp_bias", o_bias=False),
     "hunyuan_v1_dense": Spec(qk_norm="head"),
     "internlm3": Spec(q_bias="qkv_bias", o_bias="bias", mlp_bias="bias"),
@@ -65,15 +69,10 @@ DENSE: dict[str, Spec] = {
     "starcoder2": Spec(q_bias="use_bias", o_bias="use_bias", mlp_bias="use_bias", gated=False,
                        norm_width=2, tie=True, window_always=True),
     "vaultgemma": Spec(window_every=2, tie=True),
-    "gpt_neox_japanese": Spec(q_bias=False, o_bias=False),
 }  # fmt: skip
 
 MIXTURE: dict[str, Spec] = {
     "dots1": Spec(qk_norm="head", o_bias=False, moe=MoeSpec(shared="n"), window_every=None),
-    "ernie4_5_moe": Spec(
-        q_bias="use_bias", o_bias="use_bias", mlp_bias="use_bias",
-        moe=MoeSpec(shared="n", score_vector=True),
-    ),
     "exaone_moe": Spec(q_bias=False, o_bias=False, qk_norm="head", window_every=4,
                        moe=MoeSpec(shared="n")),
     "afmoe": Spec(norms=4, qk_norm="head", gate="element",
@@ -83,10 +82,18 @@ MIXTURE: dict[str, Spec] = {
                      moe=MoeSpec(shared="n"), mtp=True),
     "gpt_oss": Spec(q_bias="attention_bias", o_bias="attention_bias", sinks=True, window_every=2,
                     moe=MoeSpec(size="intermediate_size", router_bias=True, expert_bias=True)),
+    "aria_text": Spec(mlp_bias="mlp_bias", moe=MoeSpec(size="intermediate_size", shared="n")),
+    "beam": Spec(norms=4, qk_norm="head", gate="element", sinks=True, moe=MoeSpec()),
+    "flint": Spec(qk_norm="head", sinks=True,
+                  moe=MoeSpec(shared="shared_expert_intermediate_size")),
+    "kolibri1": Spec(q_bias=False, o_bias=False, norms=4, qk_norm="head",
+                     moe=MoeSpec(shared="shared_expert_intermediate_size")),
+    "mellum": Spec(qk_norm="head", moe=MoeSpec()),
+    "granitemoe_swa": Spec(sinks=True, moe=MoeSpec(size="intermediate_size",
+                                                   shared="shared_intermediate_size")),
     "granitemoe": Spec(moe=MoeSpec(size="intermediate_size")),
     "granitemoeshared": Spec(moe=MoeSpec(size="intermediate_size",
                                          shared="shared_intermediate_size")),
-    "hy_v3": Spec(qk_norm="head", mlp_bias="mlp_bias", moe=MoeSpec(shared="n")),
     "minimax_m2": Spec(q_bias=False, o_bias=False, qk_norm="full",
                        moe=MoeSpec(size="intermediate_size")),
     "mixtral": Spec(q_bias=False, o_bias=False, window_always=True,

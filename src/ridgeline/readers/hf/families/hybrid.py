@@ -322,9 +322,7 @@ def _kda_of(k: Keys, hidden: int, *, full_forget: bool, full_gate: bool) -> Mixe
         heads = k.count("linear_num_heads", default=k.count("num_attention_heads"))
         dim = k.count("linear_head_dim", default=128)
         kernel = k.count("linear_conv_kernel_dim", "short_conv_kernel_size", default=4)
-    return kda(
-        hidden, heads, dim, kernel, full_rank_forget=full_forget, full_rank_gate=full_gate
-    )
+    return kda(hidden, heads, dim, kernel, full_rank_forget=full_forget, full_rank_gate=full_gate)
 
 
 def kimi_kinds(k: Keys, num_layers: int, every: int = 4) -> list[str]:
@@ -336,7 +334,9 @@ def kimi_kinds(k: Keys, num_layers: int, every: int = 4) -> list[str]:
         return [
             "full_attention" if i + 1 in full else "linear_attention" for i in range(num_layers)
         ]
-    default = ["linear_attention" if (i + 1) % every else "full_attention" for i in range(num_layers)]
+    default = [
+        "linear_attention" if (i + 1) % every else "full_attention" for i in range(num_layers)
+    ]
     return kinds(k, num_layers, default)
 
 
@@ -448,9 +448,7 @@ def read_rwkv(k: Keys) -> Architecture:
     )
     block = Block(count=n, mixer=rwkv4(hidden, width), feed_forward=feed,
                   num_norm_params=4 * hidden)  # fmt: skip
-    return assemble(
-        k, [block], hidden_size=hidden, tie=tied(k), num_final_norm_params=4 * hidden
-    )
+    return assemble(k, [block], hidden_size=hidden, tie=tied(k), num_final_norm_params=4 * hidden)
 
 
 HYBRID: dict[str, Callable[[Keys], Architecture]] = {

@@ -161,9 +161,7 @@ def read_standard(k: Keys, spec: Spec) -> Architecture:
         )
     width = spec.norm_width * hidden
     layers = [
-        Block(
-            count=1, mixer=mixers[w], feed_forward=feeds[s], num_norm_params=spec.norms * width
-        )
+        Block(count=1, mixer=mixers[w], feed_forward=feeds[s], num_norm_params=spec.norms * width)
         for w, s in zip(spans, sparse, strict=True)
     ]
     other = 0
