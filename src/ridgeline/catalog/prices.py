@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import functools
 import json
 import math
@@ -106,9 +106,9 @@ def price_rows(data: Any, *, where: str) -> tuple[PriceRow, ...]:
     return rows
 
 
-def _lists(value: Any, where: str) -> dict[str, tuple[str, datetime.date]]:
+def _lists(value: Any, where: str) -> dict[str, tuple[str, dt.date]]:
     lists = _mapping(value, f"{where}: lists must name each list with its source and date")
-    found: dict[str, tuple[str, datetime.date]] = {}
+    found: dict[str, tuple[str, dt.date]] = {}
     for name, entry in lists.items():
         at = f"{where}: lists.{name}"
         each = _mapping(entry, f"{at} must have source and date")
@@ -122,7 +122,7 @@ def _lists(value: Any, where: str) -> dict[str, tuple[str, datetime.date]]:
 def _row(
     item: Any,
     provider: str,
-    lists: Mapping[str, tuple[str, datetime.date]],
+    lists: Mapping[str, tuple[str, dt.date]],
     scale: float,
     where: str,
 ) -> PriceRow:
@@ -130,7 +130,7 @@ def _row(
     model = _text(row.get("model"), f"{where}.model")
     where = f"{where} ({model})"
     _known_keys(row, _ROW, where)
-    name = row.get("list")
+    name = str(row.get("list"))
     if name not in lists:
         raise InputError(f"{where}.list must be one of {', '.join(lists) or 'none'}: {name!r}.")
     tier = row.get("tier", "standard")
@@ -223,11 +223,11 @@ def _required(value: float | None, what: str) -> float:
     return value
 
 
-def _date(value: Any, what: str) -> datetime.date | None:
-    if value is None or type(value) is datetime.date:
+def _date(value: Any, what: str) -> dt.date | None:
+    if value is None or type(value) is dt.date:
         return value
     try:
-        return datetime.date.fromisoformat(value)
+        return dt.date.fromisoformat(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be a date YYYY-MM-DD: {str(value)[:60]!r}.") from error
 

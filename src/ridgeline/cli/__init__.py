@@ -13,6 +13,7 @@ VERBS: dict[str, str] = {
     "experts": "Place and replicate experts over ranks, nodes and racks.",
     "lecture": "Every claim of the lecture recomputed, with a verdict.",
     "list": "Names in the catalogue: devices, clusters, models, prices.",
+    "prices": "API list prices: bills, and what a price sheet gives away.",
     "show": "One catalogue entry or model file, with the source of each figure.",
     "validate": "Predicted against known: model files, later measurements.",
 }

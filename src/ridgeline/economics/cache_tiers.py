@@ -173,33 +173,6 @@ def recompute_break_even_s(*, recompute_usd: Number, line: HoldCost) -> Number:
     return (recompute_usd - line.fixed_usd) / line.per_second_usd
 
 
-def break_even_reads(*, write_multiple: Number, read_multiple: Number) -> Number:
-    """Return how many cached reads repay a cache write [reads].
-
-    Prices as multiples of plain input; caching wins for n reads when
-    w + r·n < 1 + n, so n = (w − 1)/(1 − r).
-
-    Source: pope2026, C6-F17.
-
-    >>> round(float(break_even_reads(write_multiple=2.0, read_multiple=0.1)), 2)
-    1.11
-    """
-    return (write_multiple - 1.0) / (1.0 - read_multiple)
-
-
-def implied_hold_price(*, write_premium_usd_per_mtok: Number, ttl_s: Number) -> Number:
-    """Return the holding price that a write premium implies [USD/(Mtok·h)].
-
-        (write − input) / TTL
-
-    Source: pope2026, C6-N12.
-
-    >>> implied_hold_price(write_premium_usd_per_mtok=1.25, ttl_s=300.0)
-    15.0
-    """
-    return write_premium_usd_per_mtok / ttl_s * 3600.0
-
-
 def hold_price_per_mtok_hour(*, kv_bytes_per_token: Number, hold_usd_per_byte_s: Number) -> Number:
     """Return what holding a million tokens for an hour costs in a tier [USD/(Mtok·h)].
 

@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 from ridgeline.economics.cache_tiers import (
     StorageTier,
-    break_even_reads,
     hold_cost,
     hold_price_per_mtok_hour,
     hold_usd_per_byte_s,
-    implied_hold_price,
     lower_envelope,
     recompute_break_even_s,
     wear_usd_per_byte,
@@ -76,20 +74,6 @@ def test_envelope_is_never_above_a_line(lines: list[tuple[float, float]], hold: 
     _, a, b = named[int(piece.choice)]
     best = min(a + b * hold for _, a, b in named)
     assert a + b * hold == pytest.approx(best, rel=1e-9, abs=1e-9)
-
-
-def test_break_even_reads_of_the_lecture():
-    """C6-N11: 5 min 1.25x -> 0.28 reads, 1 h 2x -> 1.11 reads, at a 0.1x read."""
-    assert break_even_reads(write_multiple=1.25, read_multiple=0.1) == pytest.approx(
-        0.278, abs=1e-3
-    )
-    assert break_even_reads(write_multiple=2.0, read_multiple=0.1) == pytest.approx(1.111, abs=1e-3)
-
-
-def test_implied_holding_price():
-    """C6-N12: 1.25 USD for 5 min is 15 USD/Mtok-h; 5 USD for 1 h is 5 USD/Mtok-h."""
-    assert implied_hold_price(write_premium_usd_per_mtok=1.25, ttl_s=300) == pytest.approx(15)
-    assert implied_hold_price(write_premium_usd_per_mtok=5.0, ttl_s=3600) == pytest.approx(5)
 
 
 @pytest.mark.parametrize(("kv", "usd"), [(2e3, 0.021), (35e3, 0.37), (70e3, 0.73), (328e3, 3.41)])

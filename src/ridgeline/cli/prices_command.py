@@ -1,0 +1,194 @@
+"""`ridgeline prices`: lists, bills, and what prices give away."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ridgeline.cli.options import output_options
+
+TIERS = ("standard", "batch", "flex", "priority", "fast", "balanced", "ultrafast")
+
+
+@click.group(name="prices")
+def command() -> None:
+    r"""API list prices: what is listed, what a request costs, and what prices give away.
+
+    Prices are dated list prices in USD per million tokens, each with its list and date.
+
+    \b
+    ridgeline prices show deepseek/deepseek-v4-pro --date 2026-11-30 --hour 8
+    ridgeline prices decode google/gemini-3.1-pro-preview
+    """
+
+
+def _day_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option(
+            "--file",
+            "price_file",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="Your own price list (YAML or JSON) in place of the built-in ones.",
+        ),
+        click.option(
+            "--hour", type=int, help="Hour of the day, UTC, for prices that depend on it."
+        ),
+        click.option(
+            "--date",
+            "date",
+            type=click.DateTime(["%Y-%m-%d"]),
+            help="Day of the prices; default: today.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def _on(date: dt.datetime | None) -> dt.date:
+    return date.date() if date is not None else dt.datetime.now(tz=dt.UTC).date()
+
+
+def _echo_json(data: Any) -> None:
+    import json  # noqa: PLC0415 - nothing heavy before --help is answered
+
+    click.echo(json.dumps(data, allow_nan=False, default=str))
+
+
+def _table_style(style: str) -> Any:
+    return style if style in {"csv", "markdown"} else "text"
+
+
+@command.command(name="list")
+@click.argument("pattern", default="")
+@click.option("--tier", type=click.Choice(TIERS), default="standard", show_default=True)
+@click.option("--limit", default=60, show_default=True, help="Most rows in a text table; 0: all.")
+@_day_options
+@output_options()
+def list_command(  # noqa: PLR0917 - one argument per flag
+    pattern: str,
+    tier: str,
+    limit: int,
+    date: dt.datetime | None,
+    hour: int | None,
+    price_file: Path | None,
+    style: str,
+) -> None:
+    """Prices in force whose provider/model contains every word of PATTERN."""
+    from ridgeline.report import prices as report  # noqa: PLC0415
+    from ridgeline.study import prices as study  # noqa: PLC0415
+
+    rows = study.listed(pattern, on=_on(date), hour=hour, price_file=price_file, tier=tier)
+    if style == "json":
+        _echo_json(report.rows_json(rows))
+        return
+    shown = rows if style != "text" or not limit else rows[:limit]
+    click.echo(report.rows_text(shown, _table_style(style)))
+    if style == "text":
+        more = f", {len(rows) - len(shown):,} not shown" if len(shown) < len(rows) else ""
+        click.echo(f"\n{len(rows):,} prices in USD per million tokens on {_on(date)}{more}.")
+
+
+@command.command(name="show")
+@click.argument("model")
+@_day_options
+@output_options(rows=False)
+def show_command(
+    model: str, date: dt.datetime | None, hour: int | None, price_file: Path | None, style: str
+) -> None:
+    """Everything listed for MODEL: in force, announced, and where lists disagree.
+
+    MODEL is provider/model, or a bare name for every provider that lists it.
+    """
+    from ridgeline.report import prices as report  # noqa: PLC0415
+    from ridgeline.study import prices as study  # noqa: PLC0415
+
+    sheet = study.show(model, on=_on(date), hour=hour, price_file=price_file)
+    if style == "json":
+        _echo_json(report.sheet_json(sheet))
+    else:
+        click.echo(report.sheet_text(sheet))
+
+
+@command.command(name="cost")
+@click.argument("model")
+@click.option("--input", "input_tokens", help="Prompt tokens, cached ones included.")
+@click.option("--output", "output_tokens", help="Generated tokens, reasoning included.")
+@click.option("--cached", default="0", show_default=True, help="Prompt tokens that hit the cache.")
+@click.option("--written", default="0", show_default=True, help="Prompt tokens written to it.")
+@click.option("--ttl", help="Lifetime of the write: 5m, 1h ...")
+@click.option("--tier", type=click.Choice(TIERS), default="standard", show_default=True)
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Price every request of an Azure CSV or Mooncake JSONL trace instead.",
+)
+@click.option("--cached-share", type=float, default=0.0, show_default=True, help="With --trace.")
+@_day_options
+@output_options()
+def cost_command(  # noqa: PLR0917 - one argument per flag
+    model: str,
+    input_tokens: str | None,
+    output_tokens: str | None,
+    cached: str,
+    written: str,
+    ttl: str | None,
+    tier: str,
+    trace: Path | None,
+    cached_share: float,
+    date: dt.datetime | None,
+    hour: int | None,
+    price_file: Path | None,
+    style: str,
+) -> None:
+    """What a request (--input, --output, --cached) or a --trace costs under MODEL's lists.
+
+    Long prompts are repriced as a whole. Token counts take k and M: 32k is 32,768.
+    """
+    from ridgeline.report import prices as report  # noqa: PLC0415
+    from ridgeline.study import prices as study  # noqa: PLC0415
+    from ridgeline.units import parse_tokens  # noqa: PLC0415
+
+    common: dict[str, Any] = {
+        "on": _on(date), "hour": hour, "tier": tier, "price_file": price_file,
+    }  # fmt: skip
+    if trace is not None:
+        traces = study.trace_cost(model, trace, cached_share=cached_share, **common)
+        if style == "json":
+            _echo_json({"schema_version": "1", "traces": report.trace_rows(traces)})
+        else:
+            click.echo(report.traces_text(traces, _table_style(style)))
+        return
+    if input_tokens is None or output_tokens is None:
+        raise click.UsageError("Give --input and --output tokens, or a --trace.")
+    quotes = study.cost(
+        model,
+        input_tokens=parse_tokens(input_tokens, what="input"),
+        output_tokens=parse_tokens(output_tokens, what="output"),
+        cached_tokens=parse_tokens(cached, what="cached"),
+        written_tokens=parse_tokens(written, what="written"),
+        ttl=ttl,
+        **common,
+    )
+    if style == "json":
+        _echo_json({"schema_version": "1", "quotes": report.quote_rows(quotes)})
+    else:
+        click.echo(report.quotes_text(quotes, _table_style(style)))
+
+
+@command.command(name="day")
+@click.argument("name", default="deepseek-2025-02-28")
+@output_options(rows=False)
+def day_command(name: str, style: str) -> None:
+    """A published day of a service, recomputed from its own inputs."""
+    from ridgeline.report.service_day import day_json, day_text  # noqa: PLC0415
+    from ridgeline.study.service_day import service_day  # noqa: PLC0415
+
+    day = service_day(name)
+    if style == "json":
+        _echo_json(day_json(day))
+    else:
+        click.echo(day_text(day))

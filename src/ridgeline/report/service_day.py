@@ -1,0 +1,72 @@
+"""A published day beside its recomputation; computes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ridgeline.report.table import Column, render_table
+from ridgeline.study.service_day import ServiceDay
+
+_COLUMNS = (
+    Column(key="quantity", label="quantity", align="left"),
+    Column(key="published", label="published", digits=6),
+    Column(key="computed", label="from its inputs", digits=6),
+    Column(key="error", label="difference %", digits=2),
+)
+
+
+def day_rows(day: ServiceDay) -> list[dict[str, Any]]:
+    """Return published and computed, row by row."""
+    p = day.entry["published"]
+    pairs = (
+        ("device cost [USD]", p["cost_usd"], day.account.cost_usd),
+        ("income at list price [USD]", p["income_usd"], day.account.income_usd),
+        ("profit over cost [%]", 100 * p["profit_over_cost"], 100 * day.account.profit_over_cost),
+    )
+    return [
+        {"quantity": q, "published": float(a), "computed": float(b), "error": 100 * (b / a - 1)}
+        for q, a, b in pairs
+    ]
+
+
+def day_text(day: ServiceDay) -> str:
+    """Return the day as a table with its inputs and source."""
+    e, a = day.entry, day.account
+    p = e["published"]
+    return "\n".join(
+        [
+            e["name"],
+            (
+                f"{e['input_tokens'] / 1e9:g}e9 input tokens ({e['cached_tokens'] / 1e9:g}e9 from the"
+                f" cache), {e['output_tokens'] / 1e9:g}e9 output tokens;"
+                f" {e['nodes']:g} nodes x {e['devices_per_node']} devices x 24 h x"
+                f" {e['usd_per_device_hour']:g} USD"
+            ),
+            "",
+            render_table(_COLUMNS, day_rows(day)),
+            "",
+            (
+                f"Mean over all nodes: {float(a.input_tokens_per_s_per_node):,.0f} input and"
+                f" {float(a.output_tokens_per_s_per_node):,.0f} output tokens/s per node (both pools"
+                " counted)."
+            ),
+            (
+                f"Published per node of its own pool: {p['prefill_tokens_per_s_per_node']:,} input"
+                f" (hits included), {p['decode_tokens_per_s_per_node']:,} output tokens/s."
+            ),
+            "Income differs by rounding: the token counts are published to three digits.",
+            f"Source: {e['source']}.",
+        ]
+    )
+
+
+def day_json(day: ServiceDay) -> dict[str, Any]:
+    """Return the day as JSON."""
+    return {
+        "schema_version": "1",
+        "inputs": dict(day.entry),
+        "cost_usd": day.account.cost_usd,
+        "income_usd": day.account.income_usd,
+        "profit_over_cost": day.account.profit_over_cost,
+        "rows": day_rows(day),
+    }
