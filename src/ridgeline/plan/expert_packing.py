@@ -45,7 +45,7 @@ def replicate(load: Floats, num_slots: int, num_ranks: int) -> Ints:
 
 def slots_in_order(copies: Ints, num_slots: int) -> Ints:
     """Return the expert of each copy, experts in order, [problems, slots]."""
-    experts = np.tile(np.arange(copies.shape[1]), len(copies))
+    experts: Ints = np.tile(np.arange(copies.shape[1], dtype=np.int64), len(copies))
     return np.repeat(experts, copies.reshape(-1)).reshape(len(copies), num_slots)
 
 
@@ -65,7 +65,7 @@ def pack(items: Ints, share: Floats, num_ranks: int, *, disturbance: Floats | fl
     """
     num_problems, num_items = items.shape
     slots = num_items // num_ranks
-    rows = np.arange(num_problems)
+    rows = np.arange(num_problems, dtype=np.int64)
     weight = np.take_along_axis(share, items, axis=1)
     order = np.argsort(-weight * disturbance, axis=1, kind="stable")
     placed = np.full((num_problems, num_ranks, slots), -1, dtype=np.int64)
@@ -117,7 +117,8 @@ def improve_by_swaps(placed: Ints, share: Floats, *, max_rounds: int = 2000) -> 
         better = flat[rows, best] < most * (1.0 - _ROUNDING)
         if not better.any():
             break
-        mine, rank, slot = np.unravel_index(best[better], (slots, num_ranks, slots))
+        mine, rest = np.divmod(best[better], num_ranks * slots)
+        rank, slot = np.divmod(rest, slots)
         rows, top, active = rows[better], top[better], active[better]
         placed[active, top, mine] = x[rows, rank, slot]
         placed[active, rank, slot] = x[rows, top, mine]

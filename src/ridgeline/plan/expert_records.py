@@ -66,6 +66,8 @@ class RoutingLog:
     """Rank that sent each token of `routes`, [tokens]."""
     layers: tuple[int, ...] = ()
     """The model's own layer numbers; empty: 0, 1, 2 ..."""
+    flags: tuple[str, ...] = ()
+    """What the reader assumed."""
 
     def __post_init__(self) -> None:
         """Check that counts are finite, at least 0, and that no layer is silent."""
@@ -85,6 +87,11 @@ class RoutingLog:
             raise InputError(
                 "Every layer must have routed tokens: layer "
                 f"{self.layer_names[int(silent[0])]} has none. Leave dense layers out."
+            )
+        if self.by_source is not None and self.by_source.shape[::2] != self.load.shape:
+            raise InputError(
+                "Counts by source must be layers × sources × experts: "
+                f"{self.by_source.shape} beside {self.load.shape} counts."
             )
 
     @property

@@ -25,9 +25,9 @@ def share_per_domain(placement: Placement, ranks_per_domain: int) -> Floats:
     """
     table = placement.physical_to_logical
     layers, slots = table.shape
-    domain = np.arange(slots) // (placement.slots_per_rank * ranks_per_domain)
+    domain = np.arange(slots, dtype=np.int64) // (placement.slots_per_rank * ranks_per_domain)
     counts = np.zeros((layers, placement.num_experts, int(domain[-1]) + 1))
-    np.add.at(counts, (np.arange(layers)[:, None], table, domain[None, :]), 1.0)
+    np.add.at(counts, (np.arange(layers, dtype=np.int64)[:, None], table, domain[None, :]), 1.0)
     return counts / placement.copies[:, :, None]
 
 
@@ -143,8 +143,8 @@ def settle(
     Source: kernighan1970.
     """
     layers, items, domains = pull.shape
-    rows = np.arange(layers)
-    item = np.tile(np.arange(items), (layers, 1))
+    rows = np.arange(layers, dtype=np.int64)
+    item: Ints = np.tile(np.arange(items, dtype=np.int64), (layers, 1))
     where = np.eye(domains)[home]
     bond = pull.copy() if together is None else pull + together @ where
     least = 1e-9 * (1.0 + np.abs(bond).max())  # below it a gain is a rounding error

@@ -34,6 +34,9 @@ def place_experts(
 ) -> Placement:
     """Return a placement with a light fullest rank and, at that load, little traffic.
 
+    Without sources or routes no placement changes the total traffic, and whole ranks are ordered
+    so that racks, then nodes, compute and receive alike.
+
     Args:
         log: Tokens per layer and expert, and their sources or routes if known.
         tree: Ranks, nodes and racks.
@@ -51,6 +54,9 @@ def place_experts(
     initial_placement(
         log.num_layers, log.num_experts, num_ranks=tree.num_ranks, num_redundant=num_redundant
     )
+    _check_sources(log, tree.num_ranks)
+    if seed < 0 or kicks < 0:
+        raise InputError(f"seed and kicks must be at least 0: seed={seed}, kicks={kicks}.")
     rng = np.random.default_rng(seed)
     num_slots = log.num_experts + num_redundant
 
@@ -68,8 +74,10 @@ def place_experts(
         placed = _by_group(log.load, num_slots, num_groups, tree, search)
     found = _placement(placed, log.num_experts)
     company = expert_traffic.affinity(log, tree.num_ranks)
-    if company is None or tree.num_nodes == 1:
+    if tree.num_nodes == 1:
         return found
+    if company is None:
+        return _level(found, log.load, tree, grouped=num_groups > 1)
     if progress is not None:
         progress("keeping tokens at home", 0.0)
     return _nearer(found, log, tree, company, grouped=num_groups > 1)
@@ -89,6 +97,18 @@ def lower_bound(log: RoutingLog, tree: RankTree, *, num_redundant: int, num_grou
     groups = log.load.reshape(log.num_layers, num_groups, -1).sum(axis=2)
     node = expert_packing.lower_bound(groups, num_groups, tree.num_nodes)
     return np.maximum(bound, node / tree.ranks_per_node)
+
+
+def _check_sources(log: RoutingLog, num_ranks: int) -> None:
+    if log.by_source is not None and log.by_source.shape[1] != num_ranks:
+        raise InputError(
+            f"Counts by source must have one source per rank: {log.by_source.shape[1]} sources, "
+            f"{num_ranks} ranks. Sum over sources, or give --ranks {log.by_source.shape[1]}."
+        )
+    if log.route_source is not None and int(log.route_source.max()) >= num_ranks:
+        raise InputError(
+            f"Sources of routes must be below {num_ranks} ranks: {int(log.route_source.max())}."
+        )
 
 
 def _check_groups(num_experts: int, num_slots: int, num_groups: int, tree: RankTree) -> None:
@@ -133,7 +153,8 @@ def _by_group(
     results: list[Ints] = []
     peaks: list[Floats] = []
     for nodes in (greedy, expert_packing.improve_by_swaps(greedy, group_load)):
-        experts = (nodes[..., None] * size + np.arange(size)).reshape(layers * tree.num_nodes, -1)
+        experts: Ints = nodes[..., None] * size + np.arange(size, dtype=np.int64)
+        experts = experts.reshape(layers * tree.num_nodes, -1)
         inner_load = np.repeat(load, tree.num_nodes, axis=0)
         inner_load = np.take_along_axis(inner_load, experts, axis=1)
         inner = search(inner_load, num_slots // tree.num_nodes, tree.ranks_per_node)
@@ -143,6 +164,24 @@ def _by_group(
         peaks.append(_placement(placed, num_experts).rank_loads(load).max(axis=1))
     better = peaks[1] < peaks[0]
     return np.where(better[:, None, None], results[1], results[0])
+
+
+def _level(found: Placement, load: Floats, tree: RankTree, *, grouped: bool) -> Placement:
+    """Return the placement with whole ranks (nodes, when grouped) ordered to level racks, nodes."""
+    bundle = tree.ranks_per_node if grouped else 1
+    for regions, domains in ((1, tree.num_racks), (tree.num_racks, tree.nodes_per_rack)):
+        if grouped and domains == tree.nodes_per_rack:
+            break
+        loads = found.rank_loads(load).reshape(len(load) * regions, -1, bundle).sum(axis=2)
+        items = np.tile(np.arange(loads.shape[1], dtype=np.int64), (len(loads), 1))
+        order = expert_packing.pack(items, loads, domains)
+        order = expert_packing.improve_by_swaps(order, loads).reshape(len(loads), -1, 1)
+        table = found.physical_to_logical.reshape(*loads.shape, -1)
+        table = np.take_along_axis(table, order, axis=1).reshape(len(load), -1)
+        found = Placement(
+            physical_to_logical=table, num_experts=found.num_experts, num_ranks=found.num_ranks
+        )
+    return found
 
 
 def _nearer(
@@ -220,7 +259,7 @@ def _swap_bundles(
     if pairs is not None:
         pairs = pairs.reshape(layers, items, size, items, size).sum(axis=(2, 4))
         pairs[:, np.arange(items), np.arange(items)] = 0.0
-    place = np.arange(items) * bundle
+    place = np.arange(items, dtype=np.int64) * bundle
     region = place // ranks_per_region
 
     def may_swap(_: Ints, at: int) -> NDArray[np.bool_]:
@@ -247,7 +286,7 @@ def _swap_slots(
     pull, pairs = _slot_affinity(found, company, ranks_per_domain)
     weight = np.take_along_axis(load / found.copies, table, axis=1)
     limit = found.rank_loads(load).max(axis=1, keepdims=True) * (1.0 + 1e-12)
-    rank = np.arange(slots) // slots_per_rank
+    rank = np.arange(slots, dtype=np.int64) // slots_per_rank
     region = rank // ranks_per_region
 
     def may_swap(item: Ints, at: int) -> NDArray[np.bool_]:
