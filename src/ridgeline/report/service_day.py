@@ -37,8 +37,8 @@ def day_text(day: ServiceDay) -> str:
         [
             e["name"],
             (
-                f"{e['input_tokens'] / 1e9:g}e9 input tokens ({e['cached_tokens'] / 1e9:g}e9 from the"
-                f" cache), {e['output_tokens'] / 1e9:g}e9 output tokens;"
+                f"{e['input_tokens'] / 1e9:g}e9 input tokens ({e['cached_tokens'] / 1e9:g}e9 from"
+                f" the cache), {e['output_tokens'] / 1e9:g}e9 output tokens;"
                 f" {e['nodes']:g} nodes x {e['devices_per_node']} devices x 24 h x"
                 f" {e['usd_per_device_hour']:g} USD"
             ),
@@ -47,8 +47,8 @@ def day_text(day: ServiceDay) -> str:
             "",
             (
                 f"Mean over all nodes: {float(a.input_tokens_per_s_per_node):,.0f} input and"
-                f" {float(a.output_tokens_per_s_per_node):,.0f} output tokens/s per node (both pools"
-                " counted)."
+                f" {float(a.output_tokens_per_s_per_node):,.0f} output tokens/s per node (both"
+                " pools counted)."
             ),
             (
                 f"Published per node of its own pool: {p['prefill_tokens_per_s_per_node']:,} input"
