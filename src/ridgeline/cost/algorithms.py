@@ -25,6 +25,8 @@ class Plan:
     """Messages that wait for each other, in hops."""
     bytes: tuple[Number, ...]
     patterns: tuple[Pattern, ...]
+    own_bytes: Number
+    """What a rank copies to itself."""
     overlapped: bool
     """Chunks flow through the tiers together: the slowest tier counts, not the sum."""
 
@@ -74,13 +76,14 @@ class _Builder:
             passes * (q - 1) / q * whole / b for q, b in zip(self.units, self.below, strict=True)
         )
         steps = tuple(passes * (q - 1) for q in self.units)
-        return self._plan(name, steps, bytes_, "neighbour", overlapped=True)
+        own = passes * np.divide(whole, self.group)
+        return self._plan(name, steps, bytes_, "neighbour", overlapped=True, own=own)
 
     def direct(self, name: str, whole: Number, passes: int) -> Plan:
         """The bytes of the ring in one step per pass: everybody to everybody at once."""
         ring = self.ring(name, whole, passes)
         steps = tuple(passes * (q > 1) * self._hops(i, "spread") for i, q in enumerate(self.units))
-        return self._plan(name, steps, ring.bytes, "spread", overlapped=False)
+        return self._plan(name, steps, ring.bytes, "spread", overlapped=False, own=ring.own_bytes)
 
     def all_reduce(self) -> list[Plan]:
         """Ring, double binary tree, one-shot, two-shot and, where a switch can, in-network."""
@@ -96,8 +99,12 @@ class _Builder:
         return found
 
     def _tree(self, whole: Number) -> Plan:
-        """Up and down two complementary trees: 2·⌈log2 q⌉ steps, 2·S/b bytes on each tier."""
-        steps = tuple(2 * np.ceil(np.log2(np.maximum(1, q))) for q in self.units)
+        """Chains inside the innermost tier, two binary trees over the others, up and down.
+
+        2·(q−1) steps inside, 2·⌈log2 q⌉ outside, 2·S/b bytes on each tier.
+        """
+        outside = [2 * np.ceil(np.log2(np.maximum(1, q))) for q in self.units[1:]]
+        steps = (2 * (self.units[0] - 1), *outside)
         bytes_ = tuple(2 * (q > 1) * whole / b for q, b in zip(self.units, self.below, strict=True))
         return self._plan("tree", steps, bytes_, "neighbour", overlapped=True)
 
@@ -120,10 +127,10 @@ class _Builder:
         return self._plan("in_network", two_shot.steps, bytes_, "spread", overlapped=False)
 
     def all_to_all(self) -> list[Plan]:
-        """Direct; and, with expert routing, hierarchical with one copy per unit of each tier.
+        """Pairwise; with expert routing direct, or hierarchical with one copy per unit of a tier.
 
-        Direct sends (m_i − b_i)/n of the payload over tier i. Hierarchical sends each token
-        once to every distinct unit below tier i that its experts touch, and forwards inside:
+        Pairwise and direct send (m_i − b_i)/n of the payload over tier i. Hierarchical sends each
+        token once to every distinct unit below tier i that its experts touch, and forwards:
 
             (S/k)·D(n/b_i)·(1 − 1/q_i), D the expected distinct units among n/b_i.
 
@@ -132,10 +139,11 @@ class _Builder:
         outward = [np.subtract(m, b) for m, b in zip(self.members, self.below, strict=True)]
         steps = tuple((q > 1) * self._hops(i, "spread") for i, q in enumerate(self.units))
         bytes_ = tuple(self.payload * part / self.group for part in outward)
-        found = [self._plan("direct", steps, bytes_, "spread", overlapped=True)]
+        own = np.divide(self.payload, self.group)
         routing = self.message.routing
         if routing is None:
-            return found
+            return [self._plan("pairwise", steps, bytes_, "spread", overlapped=True, own=own)]
+        found = [self._plan("direct", steps, bytes_, "spread", overlapped=True, own=own)]
         once = np.divide(self.payload, routing.top_k)
         copies = tuple(
             once
@@ -143,7 +151,8 @@ class _Builder:
             * np.where(np.greater(m, b), 1 - np.divide(b, m), 0.0)
             for m, b in zip(self.members, self.below, strict=True)
         )
-        found.append(self._plan("hierarchical", steps, copies, "spread", overlapped=True))
+        own = once * expected_domains(routing, self.group) / self.group
+        found.append(self._plan("hierarchical", steps, copies, "spread", overlapped=True, own=own))
         return found
 
     def point_to_point(self) -> Plan:
@@ -165,11 +174,13 @@ class _Builder:
         pattern: Pattern,
         *,
         overlapped: bool,
+        own: Number = 0.0,
     ) -> Plan:
         return Plan(
             name=name,
             steps=steps,
             bytes=bytes_,
             patterns=(pattern,) * len(self.tiers),
+            own_bytes=own,
             overlapped=overlapped,
         )

@@ -33,7 +33,7 @@ from ridgeline.cost.algorithms import Plan, plans
 from ridgeline.cost.network_records import IDEAL, NetworkEfficiency
 from ridgeline.cost.topology import ranks_per_tier, stride, usable_bandwidth
 from ridgeline.errors import InputError
-from ridgeline.hardware.records import Cluster
+from ridgeline.hardware.records import Cluster, NetworkTier
 from ridgeline.model.layout import Layout
 from ridgeline.model.work import Message, Number
 
@@ -51,6 +51,8 @@ class CollectiveCost:
     """The tiers' parts of `time_s`; they sum to it."""
     candidates_s: Mapping[str, Number]
     """Time of every algorithm considered."""
+    spread: Number = 0.0
+    """Half-width of the 10-90 % band of `time_s`, as a share."""
     flags: tuple[str, ...] = ()
 
 
@@ -81,6 +83,8 @@ def collective_time(
     Source: thakur2005 (ring, tree), deepep (hierarchical dispatch).
     """
     records = IDEAL if efficiency == "ideal" else efficiency
+    if not cluster.tiers:
+        return _no_network(message)
     members = ranks_per_tier(cluster, message.group, stride(layout, message.axis))
     candidates = plans(message, cluster, members)
     if algorithms is not None:
@@ -91,7 +95,9 @@ def collective_time(
                 f"`{message.kind}` has no algorithm {sorted(unknown)} on {cluster.id}."
                 f" Use one of: {', '.join(plan.name for plan in candidates)}."
             )
-        candidates = [plan for plan in candidates if plan.name in wanted]
+    else:
+        wanted = records.known(message.kind, [plan.name for plan in candidates], cluster)
+    candidates = [plan for plan in candidates if plan.name in wanted]
     alone = np.less_equal(message.group, 1)
     fits = np.greater_equal(members[-1], message.group)
     priced = [_price(plan, message, cluster, members, records) for plan in candidates]
@@ -103,9 +109,10 @@ def collective_time(
     best = np.argmin(times, axis=0)
     names = np.array([plan.name for plan in candidates])
     time_s = _pick(times, best)
+    chosen = np.where(alone, "none", names[best])
     return CollectiveCost(
         time_s=time_s,
-        algorithm=names[best] if best.ndim else str(names[int(best)]),
+        algorithm=chosen if chosen.ndim else str(chosen),
         bytes_by_tier={
             tier.name: np.where(
                 alone, 0.0, _pick(_stack([p.bytes[i] for p in candidates], times[0]), best)
@@ -117,7 +124,27 @@ def collective_time(
             for i, tier in enumerate(cluster.tiers)
         },
         candidates_s={p.name: times[i][()] for i, p in enumerate(candidates)},
-        flags=records.flags_for(message.kind, cluster),
+        spread=_pick(
+            _stack([_spread(p, message, cluster, records) for p in candidates], times[0]), best
+        ),
+        flags=records.flags_for(message.kind, cluster, _tiers_used(candidates, cluster)),
+    )
+
+
+def _tiers_used(candidates: list[Plan], cluster: Cluster) -> list[NetworkTier]:
+    return [
+        tier
+        for i, tier in enumerate(cluster.tiers)
+        if any(np.any(np.greater(plan.steps[i], 0)) for plan in candidates)
+    ]
+
+
+def _no_network(message: Message) -> CollectiveCost:
+    """A single device: a group of 1 costs nothing, a larger one does not fit."""
+    time_s = np.where(np.less_equal(message.group, 1), 0.0, np.inf)
+    time_s = (time_s + np.zeros_like(message.payload_bytes, dtype=float))[()]
+    return CollectiveCost(
+        time_s=time_s, algorithm="none", bytes_by_tier={}, time_by_tier_s={}, candidates_s={}
     )
 
 
@@ -145,7 +172,8 @@ def _price(
     for i, tier in enumerate(cluster.tiers):
         record = records.of(message.kind, plan.name, cluster, tier)
         rate = record.bandwidth_share * usable_bandwidth(tier, members[i], plan.patterns[i])
-        wires.append(np.divide(plan.bytes[i], rate))
+        own = record.own_share * plan.own_bytes if i == 0 else 0.0
+        wires.append(np.divide(plan.bytes[i] + own, rate))
         lag = plan.steps[i] * record.step_time(tier.latency_s)
         lags.append(lag)
         latency = latency + lag
@@ -162,6 +190,15 @@ def _price(
         whole = whole + part
     whole = np.where(np.greater(whole, 0), whole, 1.0)
     return total, [part / whole for part in standalone]
+
+
+def _spread(plan: Plan, message: Message, cluster: Cluster, records: NetworkEfficiency) -> Number:
+    """The widest band among the tiers that a plan uses."""
+    widest: Number = 0.0
+    for steps, tier in zip(plan.steps, cluster.tiers, strict=True):
+        record = records.of(message.kind, plan.name, cluster, tier)
+        widest = np.maximum(widest, np.where(np.greater(steps, 0), record.spread, 0.0))
+    return widest
 
 
 def _smooth(latency: Number, wire: Number, power: Number) -> Number:

@@ -1,0 +1,505 @@
+"""Fit launch, step and bandwidth share of collectives to measurements; write the records.
+
+    AICONFIGURATOR_DATA=.../systems/data RIDGELINE_TRUTH=.../truth \
+        uv run --with pyarrow --with scipy python dev/fit_collectives.py [--write]
+
+AICONFIGURATOR_DATA is `aiconfigurator_core/systems/data` of the unpacked PyPI wheel
+aiconfigurator-core 0.12.0 (Apache-2.0); RIDGELINE_TRUTH holds open measurements that are never
+fitted. What is fitted is `collective_time` itself, on a cluster as measured.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import least_squares
+
+from ridgeline.cost.collectives import collective_time
+from ridgeline.cost.network_records import LinkRecord, NetworkEfficiency
+from ridgeline.cost.routing import expected_domains
+from ridgeline.hardware.records import Cluster, Device, MemoryTier, NetworkTier
+from ridgeline.model.layout import Layout
+from ridgeline.model.work import Message, Routing
+
+OUT = Path(__file__).parent.parent / "src/ridgeline/cost/network_fits.py"
+# Datasheet rate per device and direction [B/s], tier and generation of the measured systems.
+SYSTEMS = {
+    "a100_sxm": ("ampere", "scale_up", 300e9),
+    "h100_sxm": ("hopper", "scale_up", 450e9),
+    "h200_sxm": ("hopper", "scale_up", 450e9),
+    "b200_sxm": ("blackwell", "scale_up", 900e9),
+    "gb200": ("blackwell", "scale_up", 900e9),
+    "b300_sxm": ("blackwell_ultra", "scale_up", 900e9),
+    "gb300": ("blackwell_ultra", "scale_up", 900e9),
+    "l40s": ("ada", "pcie", 31.5e9),
+    "rtx_pro_6000_server": ("blackwell_rtx", "pcie", 63e9),
+}
+SHARP = {"hopper", "blackwell", "blackwell_ultra"}
+TRAIN = {
+    "ampere": "a100_sxm",
+    "hopper": "h100_sxm",
+    "blackwell": "b200_sxm",
+    "blackwell_ultra": "b300_sxm",
+    "ada": "l40s",
+    "blackwell_rtx": "rtx_pro_6000_server",
+}
+WIRE = {"scale_up": 2e-6, "pcie": 5e-6, "scale_out": 5e-6}
+ITEM = {"half": 2, "int8": 1, "bfloat16": 2}
+ENGINES = {"vLLM_custom_graph", "SGLang_CustomAllReduce_graph", "TRTLLM"}
+NCCL_KINDS = {
+    "all_gather": "all_gather",
+    "all_reduce": "all_reduce",
+    "alltoall": "all_to_all",
+    "reduce_scatter": "reduce_scatter",
+}
+PARAMETERS = ("launch_s", "step_s", "bandwidth_share", "sharpness", "own_share")
+START = {
+    "launch_s": 6e-6,
+    "step_s": 1e-6,
+    "bandwidth_share": 0.7,
+    "sharpness": 0.7,
+    "own_share": 0.3,
+}
+LOW = {
+    "launch_s": 1e-7,
+    "step_s": 1e-8,
+    "bandwidth_share": 0.02,
+    "sharpness": 0.35,
+    "own_share": 1e-3,
+}
+HIGH = {
+    "launch_s": 3e-4,
+    "step_s": 1e-4,
+    "bandwidth_share": 1.0,
+    "sharpness": 6.0,
+    "own_share": 1.5,
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One joint fit: which rows, which algorithms, and what is taken from earlier fits."""
+
+    library: str
+    kind: str
+    algorithms: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+    """Algorithms already fitted that compete in the minimum."""
+    multi_node: bool = False
+
+
+TASKS = (
+    Task("nccl", "all_gather", ("ring",)),
+    Task("nccl", "reduce_scatter", ("ring",)),
+    Task("nccl", "all_to_all", ("pairwise",)),
+    Task("nccl", "all_reduce", ("ring", "in_network")),
+    Task("engine", "all_reduce", ("one_shot", "two_shot"), ("ring", "in_network")),
+    Task("deepep_ll", "all_to_all", ("direct",)),
+    Task("deepep_normal", "all_to_all", ("hierarchical",)),
+    Task("deepep_ll", "all_to_all", ("direct",), multi_node=True),
+    Task("deepep_normal", "all_to_all", ("hierarchical",), multi_node=True),
+)
+
+
+def measurements(root: Path) -> pd.DataFrame:
+    """Return all usable rows: system, library, kind, group, nodes, payload_bytes, time_s ..."""
+    frames = []
+    for system in SYSTEMS:
+        for path in sorted((root / system / "comm").glob("*/*/*.parquet")):
+            library, version, name = path.parts[-3:]
+            data = pd.read_parquet(path)
+            if name.startswith("nccl"):
+                frame = _nccl(data)
+            elif name.startswith("custom_allreduce"):
+                frame = _engine(data)
+            elif name.startswith("wideep_deepep"):
+                frame = _deepep(data, normal="normal" in name, system=system)
+            else:
+                continue
+            frames.append(frame.assign(system=system, version=f"{library} {version}"))
+    rows = pd.concat(frames, ignore_index=True)
+    # The multi-node rows of H200 repeat those of H100 digit for digit: not a second measurement.
+    rows = rows[~((rows.system == "h200_sxm") & (rows.nodes > 1))]
+    # The L40S host is broken beyond one pair: 4 devices get 4.7 GB/s where 2 get 19.6.
+    rows = rows[~((rows.system == "l40s") & (rows.group > 2))]
+    keys = ["system", "library", "kind", "group", "nodes", "payload_bytes", "top_k", "experts"]
+    median = rows.groupby([*keys, "phase"], as_index=False, dropna=False).time_s.median()
+    return median[median.time_s > 0]
+
+
+def _nccl(data: pd.DataFrame) -> pd.DataFrame:
+    total = data.message_size * data.nccl_dtype.map(ITEM)
+    kind = data.op_name.map(NCCL_KINDS)
+    # The files count the gathered buffer; our payload is the shard.
+    payload = np.where(kind == "all_gather", total / data.num_gpus, total)
+    return _frame(data, "nccl", kind, data.num_gpus, payload, data.latency * 1e-3)
+
+
+def _engine(data: pd.DataFrame) -> pd.DataFrame:
+    data = data[data.kernel_source.isin(ENGINES)]
+    payload = data.message_size * data.allreduce_dtype.map(ITEM)
+    frame = _frame(data, "engine", "all_reduce", data.num_gpus, payload, data.latency * 1e-3)
+    return frame.assign(phase="engine")
+
+
+def _deepep(data: pd.DataFrame, *, normal: bool, system: str) -> pd.DataFrame:
+    per_node = 4 if system.startswith("gb") else 8
+    if normal:
+        # Kernels on 4 and 8 nodes were measured with a wrong set-up upstream.
+        data = data[data.node_num <= 2]
+        data = data[data.dispatch_sms >= 20]
+    elif (data.node_num > 1).any():
+        # The older single-node runs sent all over the NICs' loop-back path.
+        data = data[data.node_num > 1]
+    frames = []
+    for phase, width in (("dispatch", 1 + 4 / 128), ("combine", 2.0)):
+        column = f"{phase}_transmit_us" if normal else f"{phase}_avg_t_us"
+        payload = data.num_token * data.num_topk * data.hidden_size * width
+        name = "deepep_normal" if normal else "deepep_ll"
+        group = data.node_num * per_node
+        frame = _frame(data, name, "all_to_all", group, payload, data[column] * 1e-6)
+        frames.append(
+            frame.assign(
+                phase=phase,
+                nodes=data.node_num.to_numpy(),
+                top_k=data.num_topk.to_numpy(),
+                experts=data.num_experts.to_numpy(),
+            )
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _frame(data, library, kind, group, payload, time_s) -> pd.DataFrame:  # noqa: ANN001, PLR0917
+    return pd.DataFrame(
+        {
+            "library": library,
+            "kind": kind,
+            "group": np.asarray(group, dtype=int),
+            "nodes": 1,
+            "payload_bytes": np.asarray(payload, dtype=float),
+            "time_s": np.asarray(time_s, dtype=float),
+            "top_k": 0,
+            "experts": 0,
+            "phase": "nccl",
+        },
+        index=data.index,
+    )
+
+
+def cluster_of(system: str, *, multi_node: bool) -> Cluster:
+    """Return the measured system as a cluster."""
+    generation, tier, rate = SYSTEMS[system]
+    memory = MemoryTier(name="m", capacity_bytes=1, bandwidth_bytes_per_s=1)
+    device = Device(
+        id=system,
+        name=system,
+        vendor="",
+        peak_flop_per_s={},
+        memory=memory,
+        generation=generation,
+    )
+    size = 72 if system.startswith("gb") else 8
+    inner = NetworkTier(
+        name=tier,
+        size=size,
+        bandwidth_bytes_per_s=rate,
+        latency_s=WIRE[tier],
+        in_network_reduction=generation in SHARP,
+    )
+    outer = NetworkTier(
+        name="scale_out", size=64, bandwidth_bytes_per_s=50e9, latency_s=WIRE["scale_out"]
+    )
+    tiers = (inner, outer) if multi_node else (inner,)
+    return Cluster(id=system, name=system, device=device, num_devices=64, tiers=tiers)
+
+
+def predict(rows: pd.DataFrame, system: str, task: Task, records: dict) -> np.ndarray:
+    """Return predicted seconds of rows of one system."""
+    names = {a for k, a, t in records if k == task.kind}
+    if SYSTEMS[system][0] not in SHARP:
+        names.discard("in_network")
+    wanted = [a for a in (*task.algorithms, *task.extra) if a in names]
+    group = rows.group.to_numpy()
+    routing = None
+    if task.library.startswith("deepep"):
+        routing = Routing(top_k=rows.top_k.to_numpy(), num_experts=rows.experts.to_numpy())
+    message = Message(
+        kind=task.kind,
+        payload_bytes=rows.payload_bytes.to_numpy(),
+        group=group,
+        axis="tp",
+        routing=routing,
+    )
+    efficiency = NetworkEfficiency(
+        name="fit",
+        records=records,
+        default=LinkRecord(launch_s=0, step_s=0, bandwidth_share=1),
+        source="",
+    )
+    cost = collective_time(
+        message,
+        cluster_of(system, multi_node=task.multi_node),
+        Layout(tp=group),
+        efficiency=efficiency,
+        algorithms=wanted,
+    )
+    return np.asarray(cost.time_s)
+
+
+def unpack(vector: np.ndarray, task: Task, key: str, base: dict) -> dict:
+    """Return records with the vector's parameters put in."""
+    records = dict(base)
+    shared = dict(zip(PARAMETERS, np.exp(vector[: len(PARAMETERS)]), strict=True))
+    tier = key.split(":")[1]
+    rest = list(np.exp(vector[len(PARAMETERS) :]))
+    for i, algorithm in enumerate(task.algorithms):
+        own = dict(shared)
+        if i:
+            # The second algorithm has its own start and its own share of the link.
+            own["launch_s"], own["bandwidth_share"] = rest[2 * i - 2], rest[2 * i - 1]
+        if algorithm in ("in_network", "one_shot", "hierarchical"):
+            own["own_share"] = 0.0
+        records[(task.kind, algorithm, key)] = LinkRecord(wire_latency_s=WIRE[tier], **own)
+    return records
+
+
+def fit(rows: pd.DataFrame, system: str, task: Task, base: dict) -> dict:
+    """Return `base` with the task's algorithms fitted to rows of one system."""
+    generation, tier, _ = SYSTEMS[system]
+    key = f"{generation}:{'scale_out' if task.multi_node else tier}"
+    task = replace(
+        task,
+        algorithms=tuple(a for a in task.algorithms if a != "in_network" or generation in SHARP),
+    )
+    names = [*PARAMETERS, *(["launch_s", "bandwidth_share"] * (len(task.algorithms) - 1))]
+    low = np.log([LOW[n] for n in names])
+    high = np.log([HIGH[n] for n in names])
+    measured = np.log(rows.time_s.to_numpy())
+    # Every size decade and group weighs the same.
+    decade = np.floor(np.log10(rows.payload_bytes)).clip(3, 9)
+    weight = 1 / np.sqrt(rows.groupby([decade, rows.group]).time_s.transform("size").to_numpy())
+
+    def loss(vector: np.ndarray) -> np.ndarray:
+        predicted = predict(rows, system, task, unpack(vector, task, key, base))
+        return weight * (np.log(predicted) - measured)
+
+    best = None
+    for launch in (0.5, 2.0, 8.0):
+        for sharp in (0.6, 1.0, 2.0):
+            start = np.log([START[n] for n in names])
+            start[0] += np.log(launch)
+            start[3] = np.log(sharp)
+            found = least_squares(
+                loss, start, bounds=(low, high), loss="soft_l1", f_scale=0.05, max_nfev=60
+            )
+            if best is None or found.cost < best.cost:
+                best = found
+    return unpack(best.x, task, key, base)
+
+
+def errors(rows: pd.DataFrame, system: str, task: Task, records: dict) -> pd.DataFrame:
+    """Return rows with the relative error of the prediction."""
+    predicted = predict(rows, system, task, records)
+    decade = np.floor(np.log10(rows.payload_bytes)).astype(int).clip(3, 9)
+    return rows.assign(error=predicted / rows.time_s - 1, decade=decade, task=_name(task))
+
+
+def _name(task: Task) -> str:
+    return f"{task.library} {task.kind}{' multi-node' if task.multi_node else ''}"
+
+
+def main() -> None:
+    """Fit every generation, print errors per task, system and size decade, write the records."""
+    rows = measurements(Path(os.environ["AICONFIGURATOR_DATA"]))
+    records: dict = {}
+    scored = []
+    for generation, train in TRAIN.items():
+        for task in TASKS:
+            nodes = rows.nodes > 1 if task.multi_node else rows.nodes == 1
+            mine = rows[(rows.library == task.library) & (rows.kind == task.kind) & nodes]
+            mine = mine[mine.payload_bytes >= 1e3]
+            if not (mine.system == train).any():
+                continue
+            chosen = mine[mine.system == train]
+            records = fit(chosen, train, task, records)
+            for system, (other, _, _) in SYSTEMS.items():
+                if other == generation and (mine.system == system).any():
+                    held = "fitted" if system == train else "held out"
+                    part = errors(mine[mine.system == system], system, task, records)
+                    scored.append(part.assign(role=held))
+            print(generation, _name(task), flush=True)
+    table = pd.concat(scored)
+    report(table)
+    check(Path(os.environ["RIDGELINE_TRUTH"]), records)
+    if "--write" in sys.argv:
+        write(records, table)
+
+
+def check(root: Path, records: dict) -> None:
+    """Print the error on open measurements by others, which no fit has seen."""
+    efficiency = NetworkEfficiency(
+        name="fit",
+        records=records,
+        default=LinkRecord(launch_s=5e-6, step_s=0, bandwidth_share=0.75),
+        source="",
+    )
+
+    def seconds(cluster: Cluster, algorithms: tuple[str, ...], **message) -> float:  # noqa: ANN003
+        group = int(message["group"])
+        cost = collective_time(
+            Message(axis="tp", **message),
+            cluster,
+            Layout(tp=group),
+            efficiency=efficiency,
+            algorithms=algorithms,
+        )
+        return float(cost.time_s)
+
+    found = []
+    a100 = cluster_of("a100_sxm", multi_node=False)
+    mesh = replace(a100.tiers[0], size=4, topology="mesh")
+    mesh4 = replace(a100, id="a100-mesh", tiers=(mesh,))
+    vidur = pd.read_csv(root / "kernel_vidur.csv")
+    vidur = vidur[vidur.metric.eq("all_reduce_latency") & vidur.chip.str.contains("DGX")]
+    local = vidur.setup.str.extract(r"(\d+) devices per node")[0].astype(int)
+    for _, r in vidur[local == vidur.n_chips].iterrows():
+        t = seconds(a100, ("ring",), kind="all_reduce", payload_bytes=r.bytes, group=r.n_chips)
+        found.append(("vidur A100 NCCL all_reduce", r.n_chips, r.bytes, t / (r.value * 1e-6) - 1))
+    compass = pd.read_csv(root / "kernel_llmcompass_a100_mi210.csv")
+    for _, r in compass[compass.metric.eq("allreduce_latency")].iterrows():
+        t = seconds(mesh4, ("ring",), kind="all_reduce", payload_bytes=r.bytes, group=4)
+        found.append(("LLMCompass 4xA100 mesh", 4, r.bytes, t / (r.value * 1e-6) - 1))
+    h800 = cluster_of("h100_sxm", multi_node=True)
+    slow = replace(h800.tiers[0], bandwidth_bytes_per_s=200e9)
+    wide = replace(h800.tiers[1], size=256)
+    h800 = replace(h800, id="h800", num_devices=256, tiers=(slow, wide))
+    deepep = pd.read_csv(root / "collective_deepep.csv")
+    for _, r in deepep[deepep.tokens.notna()].iterrows():
+        width = 1 + 4 / 128 if r.compute_dtype == "fp8" else 2.0
+        width = width if isinstance(r.compute_dtype, str) else 2.0
+        normal = "bandwidth" in r.metric
+        limits = {"num_groups": min(8, r.n_chips / 8), "top_groups": min(4, r.n_chips / 8)}
+        routing = Routing(top_k=8, num_experts=256, **(limits if normal else {}))
+        t = seconds(
+            h800,
+            ("hierarchical" if normal else "direct",),
+            kind="all_to_all",
+            payload_bytes=r.tokens * r.hidden * 8 * width,
+            group=r.n_chips,
+            routing=routing,
+        )
+        measured = r.value * 1e-6
+        if normal:
+            once = r.tokens * r.hidden * width
+            domains = r.n_chips if r.n_chips == 8 else r.n_chips / 8
+            # DeepEP's own test counts every distinct node (or rank), the sender's included.
+            measured = once * float(expected_domains(routing, domains)) / (r.value * 1e9)
+        name = f"DeepEP H800 {'normal' if normal else 'low-latency'} {r.metric.split('_')[0]}"
+        found.append((name, r.n_chips, r.tokens * r.hidden * 8 * width, t / measured - 1))
+    table = pd.DataFrame(found, columns=["source", "group", "payload", "error"])
+    decade = np.floor(np.log10(table.payload)).astype(int).clip(3, 9)
+    print("\nOpen measurements by others, never fitted: median absolute error [%]")
+    size = (100 * table.error.abs()).groupby([table.source, table.group, decade]).median()
+    print(size.unstack().round(1).to_string(na_rep="-"))  # noqa: PD010
+
+
+def report(table: pd.DataFrame) -> None:
+    """Print the median absolute error [%] per task, system and decade of payload bytes."""
+    keys = [table.task, table.role, table.system, table.decade]
+    size = (100 * table.error.abs()).groupby(keys).median().unstack()  # noqa: PD010
+    whole = (100 * table.error.abs()).groupby([table.task, table.role, table.system]).median()
+    print(size.assign(all=whole).round(1).to_string(na_rep="-"))
+
+
+def write(records: dict, table: pd.DataFrame) -> None:
+    """Write the records as a Python table."""
+    lines = [HEADER]
+    for (kind, algorithm, key), r in records.items():
+        generation, tier = key.split(":")
+        library = _library(algorithm)
+        mine = table[
+            (table.system == TRAIN[generation])
+            & (table.kind == kind)
+            & (table.library == library)
+            & ((table.nodes > 1) == (tier == "scale_out"))
+        ].error
+        # Half of the 10-90 % width of measured over fitted.
+        spread = float(np.quantile(1 / (1 + mine), 0.9) - np.quantile(1 / (1 + mine), 0.1)) / 2
+        lines.append(
+            f"{kind:14} {algorithm:12} {generation:15} {tier:9}"
+            f" {r.launch_s * 1e6:5.3g} {r.step_s * 1e6:5.2f} {r.wire_latency_s * 1e6:1.0f}"
+            f" {r.bandwidth_share:5.3f} {r.sharpness:5.3f} {r.own_share:5.3f}"
+            f" {100 * mine.abs().median():4.1f} {100 * spread:4.1f}"
+        )
+    OUT.write_text("\n".join([*lines, FOOTER]))
+
+
+def _library(algorithm: str) -> str:
+    if algorithm in ("one_shot", "two_shot"):
+        return "engine"
+    return {"direct": "deepep_ll", "hierarchical": "deepep_normal"}.get(algorithm, "nccl")
+
+
+HEADER = '''"""Fitted figures of collectives; written by dev/fit_collectives.py, never by hand.
+
+Measurements: NVIDIA aiconfigurator-core 0.12.0 (PyPI, Apache-2.0), read on 2026-12-01: NCCL 2.23
+to 2.29, custom all-reduce of vLLM, SGLang and TensorRT-LLM under CUDA graphs (their median),
+DeepEP as of SGLang 0.5.6 and 0.5.12.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Fit(NamedTuple):
+    """One fitted algorithm on one tier of one generation."""
+
+    kind: str
+    algorithm: str
+    generation: str
+    tier: str
+    launch_us: float
+    step_us: float
+    wire_us: float
+    """Catalogue latency of the measured tier."""
+    bandwidth_share: float
+    sharpness: float
+    own_share: float
+    error_percent: float
+    """Median absolute error on the fitted system."""
+    spread_percent: float
+    """Half-width of the 10-90 % band of measured over fitted."""
+
+
+SYSTEMS = {
+    "ampere": "A100 SXM",
+    "hopper": "H100 SXM",
+    "blackwell": "B200 SXM",
+    "blackwell_ultra": "B300 SXM",
+    "ada": "L40S (one pair)",
+    "blackwell_rtx": "RTX PRO 6000 Server",
+}
+"""Generation to the system measured and fitted; H200, GB200 and GB300 were held out."""
+
+# kind, algorithm, generation, tier; launch, step, wire [us]; β, p, own share; error, spread [%]
+_TABLE = """'''
+FOOTER = '''"""
+
+
+def _fit(line: str) -> Fit:
+    kind, algorithm, generation, tier, *figures = line.split()
+    return Fit(kind, algorithm, generation, tier, *(float(figure) for figure in figures))
+
+
+FITS: tuple[Fit, ...] = tuple(_fit(line) for line in _TABLE.splitlines() if line)
+"""All fits."""
+'''
+
+if __name__ == "__main__":
+    main()

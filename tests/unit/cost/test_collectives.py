@@ -1,0 +1,297 @@
+"""Collectives against pencil and paper, laws, and simulated routing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ridgeline.cost.collectives import collective_time
+from ridgeline.cost.network_fits import FITS
+from ridgeline.cost.network_records import CALIBRATED
+from ridgeline.cost.routing import expected_domains
+from ridgeline.cost.topology import ranks_per_tier, spans, stride, usable_bandwidth
+from ridgeline.errors import InputError
+from ridgeline.hardware.records import Cluster, Device, MemoryTier, NetworkTier
+from ridgeline.model.layout import Layout
+from ridgeline.model.work import Message, Routing
+
+KINDS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "point_to_point")
+HBM = MemoryTier(name="hbm", capacity_bytes=80e9, bandwidth_bytes_per_s=2e12)
+DEVICE = Device(id="d", name="d", vendor="v", peak_flop_per_s={}, memory=HBM, generation="hopper")
+
+
+def cluster(*tiers: NetworkTier) -> Cluster:
+    return Cluster(
+        id="c", name="c", device=DEVICE, num_devices=tiers[-1].size if tiers else 1, tiers=tiers
+    )
+
+
+def node(size=8, rate=200e9, **extra) -> NetworkTier:
+    return NetworkTier(name="scale_up", size=size, bandwidth_bytes_per_s=rate, **extra)
+
+
+def fabric(size=144, rate=50e9, **extra) -> NetworkTier:
+    return NetworkTier(name="scale_out", size=size, bandwidth_bytes_per_s=rate, **extra)
+
+
+def ideal(kind, size, group, where, **extra):
+    message = Message(kind=kind, payload_bytes=size, group=group, axis="tp", **extra)
+    return collective_time(message, where, Layout(tp=group), efficiency="ideal")
+
+
+def test_ring_bounds_by_hand():
+    """8 ranks, 200 GB/s, 1.6 GB.
+
+    All-reduce: two-shot moves 2·7/8·1.6 = 2.8 GB, one way: 14 ms. In-network: (1 + 1/8)·1.6 = 1.8
+    GB: 9 ms. Reduce-scatter: 1.4 GB: 7 ms. All-gather of 0.2 GB shards: 7·0.2 = 1.4 GB: 7 ms.
+    All-to-all: 7/8·1.6 = 1.4 GB: 7 ms. Send: 8 ms.
+    """
+    box = cluster(node())
+    assert ideal("all_reduce", 1.6e9, 8, box).time_s == pytest.approx(14e-3)
+    assert ideal("reduce_scatter", 1.6e9, 8, box).time_s == pytest.approx(7e-3)
+    assert ideal("all_gather", 0.2e9, 8, box).time_s == pytest.approx(7e-3)
+    assert ideal("all_to_all", 1.6e9, 8, box).time_s == pytest.approx(7e-3)
+    assert ideal("point_to_point", 1.6e9, 8, box).time_s == pytest.approx(8e-3)
+    best = ideal("all_reduce", 1.6e9, 8, cluster(node(in_network_reduction=True)))
+    assert best.time_s == pytest.approx(9e-3)
+    assert best.algorithm == "in_network"
+
+
+def test_hierarchical_all_reduce_by_hand():
+    """16 ranks on 2 nodes, 1.6 GB: 14 ms inside; 2·1/2·1.6/8 = 0.2 GB at 50 GB/s = 4 ms outside.
+
+    The ring flows through both tiers: 14 ms; two-shot does one after the other: 18 ms.
+    """
+    cost = ideal("all_reduce", 1.6e9, 16, cluster(node(), fabric()))
+    assert cost.candidates_s["ring"] == pytest.approx(14e-3)
+    assert cost.candidates_s["two_shot"] == pytest.approx(18e-3)
+    assert sum(cost.time_by_tier_s.values()) == pytest.approx(cost.time_s)
+
+
+def test_topologies_by_hand():
+    """Mesh of 8: 4 members reach 3/7, a pair 1/7. Fat tree 4:1 leaves 1/4 to an all-to-all.
+
+    Torus 4x4x4: 1 hop per dimension on average, 3 in all: 63/64 of B/3. Ring of 8: 2 hops.
+    """
+    mesh = node(rate=7.0, topology="mesh")
+    assert usable_bandwidth(mesh, 4, "spread") == pytest.approx(3.0)
+    assert usable_bandwidth(mesh, 8, "pair") == pytest.approx(1.0)
+    tree = fabric(rate=8.0, topology="fat_tree", oversubscription=4.0)
+    assert usable_bandwidth(tree, 144, "spread") == pytest.approx(2.0)
+    assert usable_bandwidth(tree, 144, "neighbour") == pytest.approx(8.0)
+    torus = node(size=64, rate=3.0, topology="torus", dimensions=(4, 4, 4))
+    assert usable_bandwidth(torus, 64, "spread") == pytest.approx(63 / 64)
+    assert usable_bandwidth(torus, 64, "neighbour") == pytest.approx(3.0)
+    assert usable_bandwidth(torus, 4, "neighbour") == pytest.approx(1.0)
+    assert usable_bandwidth(node(rate=1.0, topology="ring"), 8, "spread") == pytest.approx(7 / 16)
+    with pytest.raises(InputError, match="multiply to its size"):
+        usable_bandwidth(node(topology="torus", dimensions=(2, 2)), 8, "spread")
+
+
+def test_torus_all_to_all_against_counted_links():
+    """Route every pair of a 4x4 torus dimension by dimension, count the busiest link."""
+    extent, load = 4, {}
+    for source in np.ndindex(extent, extent):
+        for target in np.ndindex(extent, extent):
+            at = list(source)
+            for axis in (0, 1):
+                ahead = (target[axis] - at[axis]) % extent
+                ways = [(1, ahead)] if ahead < extent / 2 else [(-1, extent - ahead)]
+                if ahead == extent / 2:
+                    ways = [(1, ahead), (-1, ahead)]
+                for sign, distance in ways:
+                    here = list(at)
+                    for _ in range(distance):
+                        link = (*here, axis, sign)
+                        load[link] = load.get(link, 0) + 1 / len(ways)
+                        here[axis] = (here[axis] + sign) % extent
+                at[axis] = target[axis]
+    # Each device sends 1 byte to each of 16; a link carries 1/4 of the device's 4 bytes/s.
+    seconds = max(load.values()) / 1.0
+    tier = node(size=16, rate=4.0, topology="torus", dimensions=(4, 4))
+    assert ideal("all_to_all", 16.0, 16, cluster(tier)).time_s == pytest.approx(seconds)
+
+
+def test_spans_place_the_inner_axes_first():
+    """tp=4, dp=8 on nodes of 8: two dp ranks share a node; ep=32 has stride 1, eight share it."""
+    pod = cluster(node(), fabric(size=64))
+    where = spans(pod, Layout(tp=4, dp=8, ep=32, pp=2))
+    assert [int(m) for m in where["tp"]] == [4, 4]
+    assert [int(m) for m in where["dp"]] == [2, 8]
+    assert [int(m) for m in where["ep"]] == [8, 32]
+    assert [int(m) for m in where["pp"]] == [1, 2]
+    assert stride(Layout(tp=4, dp=8, ep=8), "ep") == 4
+
+
+def test_deepseek_dispatch_over_144_h800():
+    """88 tokens, top 8, 7168 wide, 1 + 2 bytes, 58 layers: 17.6 ms at 50 GB/s.
+
+    All copies counted: 88·8·7168·3·58/50e9 = 17.56 ms; 136 of 144 leave the node: 16.59 ms. One
+    copy per node under 4 of 8 groups takes less.
+    """
+    payload = 88 * 8 * 7168 * 3
+    assert payload * 58 / 50e9 == pytest.approx(17.56e-3, rel=1e-3)
+    routing = Routing(top_k=8, num_experts=256, num_groups=8, top_groups=4)
+    message = Message(
+        kind="all_to_all", payload_bytes=payload, group=144, axis="ep", routing=routing
+    )
+    pod = cluster(node(), fabric())
+    cost = collective_time(message, pod, Layout(dp=144, ep=144), efficiency="ideal")
+    assert cost.candidates_s["direct"] * 58 == pytest.approx(17.56e-3 * 136 / 144, rel=1e-3)
+    assert cost.candidates_s["hierarchical"] * 58 == pytest.approx(11.6e-3, rel=0.01)
+    assert cost.algorithm == "hierarchical"
+
+
+@pytest.mark.parametrize(
+    ("groups", "chosen", "domains", "tolerance"),
+    [(1, 1, 18, 0.01), (1, 1, 144, 0.01), (8, 4, 8, 0.01), (8, 4, 16, 0.02), (8, 4, 4, 0.03)],
+)
+def test_expected_domains_against_simulated_routing(groups, chosen, domains, tolerance):
+    rng = np.random.default_rng(0)
+    experts, top_k, tokens = 288 if groups == 1 else 256, 8, 4000
+    if experts % domains:
+        pytest.fail("experts must divide over the domains for the simulation to be exact")
+    score = rng.random((tokens, experts))
+    open_groups = np.argsort(rng.random((tokens, groups)), axis=1)[:, :chosen]
+    allowed = np.zeros((tokens, groups), dtype=bool)
+    np.put_along_axis(allowed, open_groups, values=True, axis=1)
+    score[~np.repeat(allowed, experts // groups, axis=1)] = -1
+    picks = np.argsort(-score, axis=1)[:, :top_k] // (experts // domains)
+    counted = np.mean([len(set(row)) for row in picks])
+    routing = Routing(top_k=top_k, num_experts=experts, num_groups=groups, top_groups=chosen)
+    assert expected_domains(routing, domains) == pytest.approx(counted, rel=tolerance)
+
+
+def test_arrays_broadcast_like_loops():
+    pod = cluster(node(in_network_reduction=True, latency_s=1e-6), fabric(latency_s=4e-6))
+    sizes, groups = np.array([[1e3], [1e6], [1e9]]), np.array([1, 2, 8, 48, 144])
+    for kind in KINDS:
+        message = Message(kind=kind, payload_bytes=sizes, group=groups, axis="tp")
+        both = collective_time(message, pod, Layout(tp=groups), efficiency=CALIBRATED)
+        for i, size in enumerate(sizes[:, 0]):
+            for j, group in enumerate(groups):
+                one = collective_time(
+                    Message(kind=kind, payload_bytes=float(size), group=int(group), axis="tp"),
+                    pod,
+                    Layout(tp=int(group)),
+                    efficiency=CALIBRATED,
+                )
+                assert both.time_s[i, j] == pytest.approx(one.time_s)
+                assert both.algorithm[i, j] == one.algorithm
+
+
+def test_what_does_not_fit_is_infinite_and_one_device_is_free():
+    assert ideal("all_reduce", 1.0, 9, cluster(node())).time_s == np.inf
+    alone = cluster()
+    assert ideal("all_reduce", 1.0, 1, alone).time_s == 0.0
+    assert ideal("all_reduce", 1.0, 2, alone).time_s == np.inf
+
+
+def test_unknown_algorithm_is_refused():
+    message = Message(kind="all_reduce", payload_bytes=1.0, group=8, axis="tp")
+    with pytest.raises(InputError, match="ring, tree"):
+        collective_time(
+            message, cluster(node()), Layout(tp=8), efficiency="ideal", algorithms=["magic"]
+        )
+
+
+def test_unmeasured_hardware_is_flagged():
+    odd = replace(cluster(node()), device=replace(DEVICE, generation="tpu_v7"))
+    message = Message(kind="all_reduce", payload_bytes=1e6, group=8, axis="tp")
+    cost = collective_time(message, odd, Layout(tp=8), efficiency=CALIBRATED)
+    assert "not measured on tpu_v7" in cost.flags[0]
+    assert cost.spread >= 0.5
+    known = collective_time(message, cluster(node()), Layout(tp=8), efficiency=CALIBRATED)
+    assert known.flags == ()
+
+
+def test_fits_are_physical():
+    for fit in FITS:
+        assert 0 < fit.bandwidth_share <= 1
+        assert fit.launch_us > 0
+        assert fit.step_us >= 0
+
+
+def test_small_all_reduce_on_eight_h100():
+    """Engines take 3.2 to 4.8 us for 1 to 4 KB, NCCL 16: the fitted rows come back out."""
+    box = cluster(node(rate=450e9, latency_s=2e-6, in_network_reduction=True))
+    message = Message(kind="all_reduce", payload_bytes=2048.0, group=8, axis="tp")
+    cost = collective_time(message, box, Layout(tp=8), efficiency=CALIBRATED)
+    assert 3.2e-6 < cost.time_s < 4.8e-6
+    assert cost.algorithm == "one_shot"
+    assert cost.candidates_s["ring"] == pytest.approx(15.7e-6, rel=0.1)
+
+
+shapes = st.sampled_from([{}, {"topology": "mesh"}, {"in_network_reduction": True}])
+efficiencies = st.sampled_from(["ideal", CALIBRATED])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(KINDS),
+    size=st.floats(1, 1e11),
+    group=st.integers(1, 144),
+    shape=shapes,
+    efficiency=efficiencies,
+    faster=st.sampled_from(["inner", "outer"]),
+)
+def test_laws(kind, size, group, shape, efficiency, faster):  # noqa: PLR0917 - drawn
+    """Degree 1 is free; a doubled link never slows; best ≤ every candidate; never below bytes/B."""
+    inner, outer = node(latency_s=1e-6, **shape), fabric(latency_s=5e-6)
+    pod = cluster(inner, outer)
+    routing = Routing(top_k=8, num_experts=256) if kind == "all_to_all" else None
+    message = Message(kind=kind, payload_bytes=size, group=group, axis="tp", routing=routing)
+
+    def run(where):
+        return collective_time(message, where, Layout(tp=group), efficiency=efficiency)
+
+    cost = run(pod)
+    if group == 1:
+        assert cost.time_s == 0
+        return
+    assert all(cost.time_s <= t for t in cost.candidates_s.values())
+    assert sum(cost.time_by_tier_s.values()) == pytest.approx(cost.time_s)
+    for tier in pod.tiers:
+        bound = cost.bytes_by_tier[tier.name] / tier.bandwidth_bytes_per_s
+        assert cost.time_s >= bound * (1 - 1e-9)
+    quick = {"inner": inner, "outer": outer}[faster]
+    quick = replace(quick, bandwidth_bytes_per_s=2 * quick.bandwidth_bytes_per_s)
+    better = cluster(quick, outer) if faster == "inner" else cluster(inner, quick)
+    assert run(better).time_s <= cost.time_s * (1 + 1e-9)
+    if efficiency != "ideal":
+        perfect = collective_time(message, pod, Layout(tp=group), efficiency="ideal")
+        assert perfect.time_s <= cost.time_s
+
+
+@given(
+    racks=st.integers(1, 12),
+    top_k=st.integers(1, 8),
+    direct=st.booleans(),
+)
+def test_more_racks_never_reduce_cross_rack_bytes(racks, top_k, direct):
+    def crossing(count):
+        pod = cluster(node(size=72), fabric(size=72 * count)) if count > 1 else cluster(node(72))
+        message = Message(
+            kind="all_to_all",
+            payload_bytes=1e6 * top_k,
+            group=72 * count,
+            axis="ep",
+            routing=Routing(top_k=top_k, num_experts=72 * 720720 // 72),
+        )
+        name = "direct" if direct else "hierarchical"
+        cost = collective_time(
+            message,
+            pod,
+            Layout(dp=72 * count, ep=72 * count),
+            efficiency="ideal",
+            algorithms=[name],
+        )
+        return cost.bytes_by_tier.get("scale_out", 0.0)
+
+    assert crossing(racks + 1) >= crossing(racks) * (1 - 1e-9)
+
+
+def test_ranks_per_tier_leaves_a_group_that_does_not_fit_short():
+    assert int(ranks_per_tier(cluster(node()), 16, 1)[-1]) == 8
