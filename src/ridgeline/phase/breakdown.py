@@ -145,9 +145,7 @@ def breakdown(
                 launch_s=launch,
             )
         )
-        used = formats.setdefault(
-            op.compute_format, arithmetic_format(device, op.compute_format)
-        )
+        used = formats.setdefault(op.compute_format, arithmetic_format(device, op.compute_format))
         step_s = step_s + time
         compute_sum = compute_sum + compute
         memory_sum = memory_sum + memory

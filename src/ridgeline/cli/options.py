@@ -1,0 +1,53 @@
+"""Options that several verbs share; imports click only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def output_options(*, rows: bool = True) -> Decorator:
+    """Add --json, and --csv and --markdown where rows come out; the value is `style`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        function = click.option(
+            "--json", "style", flag_value="json", help="Print JSON: SI units, full precision."
+        )(function)
+        if rows:
+            function = click.option(
+                "--csv", "style", flag_value="csv", help="Print the rows as CSV in SI units."
+            )(function)
+            function = click.option(
+                "--markdown", "style", flag_value="markdown", help="Print the rows as Markdown."
+            )(function)
+        return click.option("--text", "style", flag_value="text", default="text", hidden=True)(
+            function
+        )
+
+    return decorate
+
+
+def catalog_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --catalog DIR."""
+    return click.option(
+        "--catalog",
+        "catalog_dir",
+        type=click.Path(path_type=Path),
+        help="Folder of your own devices, clusters and models (YAML).",
+    )(function)
+
+
+def parse_pairs(pairs: tuple[str, ...], *, flag: str) -> dict[str, str]:
+    """Return `key=value` words as a dict, or stop with exit code 2."""
+    out: dict[str, str] = {}
+    for pair in pairs:
+        key, sep, value = pair.partition("=")
+        if not sep or not key or not value:
+            raise click.BadParameter(f"{flag} is written CLASS=FORMAT: {pair!r}.")
+        out[key] = value
+    return out
