@@ -147,7 +147,9 @@ def indexer_operations(
 ) -> tuple[Operation, ...]:
     """Return the scoring of every visible entry by the indexer, replicated over tp.
 
-        FLOP = 2 · heads · head_dim · pairs,  linear in context however few tokens are chosen
+        FLOP = 2 · heads · (head_dim + 1) · pairs
+
+    Scores of every head, then their weighted sum: linear in context however few are chosen.
 
     Source: DeepSeek-AI 2025, DeepSeek-V3.2-Exp, section 2.
     """
@@ -172,7 +174,7 @@ def indexer_operations(
             component="attention",
             compute_format=precision.attention_compute_format,
             count=count,
-            flop=scored * (2.0 * indexer.num_heads * indexer.head_dim),
+            flop=scored * (2.0 * indexer.num_heads * (indexer.head_dim + 1)),
             state_read_bytes=read,
             state_write_bytes=scene.local_tokens * (index_key_bytes(core, precision) / ratio),
             activation_bytes=scene.local_tokens * (width * scene.activation_bytes),

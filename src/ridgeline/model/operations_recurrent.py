@@ -8,7 +8,7 @@ import numpy as np
 
 from ridgeline.model.architecture import Mixer, Recurrence
 from ridgeline.model.scene import Scene
-from ridgeline.model.state import recurrent_bytes
+from ridgeline.model.state import recurrent_bytes, recurrent_share
 from ridgeline.model.work import Number, Operation
 
 _INTRA_CHUNK: dict[str, tuple[int, int]] = {
@@ -48,7 +48,7 @@ def recurrence_operations(
     written once per sequence. Activations: what the cut projections produce and consume, and
     once more in and out of the convolution.
     """
-    tp = np.minimum(scene.layout.tp, max(core.num_heads, 1))
+    share = recurrent_share(core, scene.layout)
     base = core.flop_per_token + core.conv_flop_per_token
     intra = intra_chunk_flop_per_token(core)
 
@@ -63,7 +63,7 @@ def recurrence_operations(
     consumed = sum(x.in_features for x in mixer.linears if x.split == "row")
     passes = 3 if core.conv_elements else 1
     width = (passes * produced + consumed) / scene.layout.tp
-    state = scene.sequences() * (recurrent_bytes(core, scene.precision) / tp)
+    state = scene.sequences() * (recurrent_bytes(core, scene.precision) * share)
     return (
         Operation(
             name=core.kind,
@@ -71,7 +71,7 @@ def recurrence_operations(
             component="recurrence",
             compute_format=scene.precision.activation.compute_format,
             count=count,
-            flop=scene.over_sequences(flop) / tp,
+            flop=scene.over_sequences(flop) * share,
             state_read_bytes=state,
             state_write_bytes=state,
             activation_bytes=scene.local_tokens * (width * scene.activation_bytes),

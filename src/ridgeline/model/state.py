@@ -25,6 +25,7 @@ from ridgeline.model.precision import Precision
 from ridgeline.model.work import Number
 
 _ONE = Layout()
+_BY_CHANNEL = frozenset({"mamba1", "short_conv", "rg_lru"})
 
 
 def kv_head_share(num_kv_heads: int, layout: Layout) -> Number:
@@ -33,6 +34,16 @@ def kv_head_share(num_kv_heads: int, layout: Layout) -> Number:
     Once tp exceeds the KV heads they are replicated, one per device.
     """
     return np.maximum(1 / layout.tp, 1 / num_kv_heads)
+
+
+def recurrent_share(core: Recurrence, layout: Layout) -> Number:
+    """Return the share of a recurrent state on one device [1].
+
+    States split by head; those without heads split by channel.
+    """
+    if core.kind in _BY_CHANNEL:
+        return 1 / layout.tp
+    return np.maximum(1 / layout.tp, 1 / max(core.num_heads, 1))
 
 
 def kept_tokens(tokens: Number, window: int | None) -> Number:
@@ -115,8 +126,7 @@ def core_state_bytes(
             share = kv_head_share(core.num_kv_heads, layout)
             return core.num_source_tokens * kv_entry_bytes(core, precision) * share / layout.cp
         case Recurrence():
-            share = np.maximum(1 / layout.tp, 1 / max(core.num_heads, 1))
-            return recurrent_bytes(core, precision) * share
+            return recurrent_bytes(core, precision) * recurrent_share(core, layout)
 
 
 def state_bytes(
