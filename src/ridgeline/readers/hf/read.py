@@ -11,6 +11,7 @@ from ridgeline.model.architecture import Architecture
 from ridgeline.readers.hf.assemble import check_sizes
 from ridgeline.readers.hf.families import READERS
 from ridgeline.readers.hf.keys import Keys
+from ridgeline.readers.hf.multimodal import WRAPPERS, read_wrapper
 
 _MAX_DEPTH = 40
 
@@ -39,11 +40,15 @@ def _read(config: Mapping[str, Any]) -> Architecture:
     kind = config.get("model_type")
     if not isinstance(kind, str):
         raise InputError("the config has no `model_type`.")
-    reader = READERS.get(kind)
-    if reader is None:
-        raise UnsupportedError(f"model type '{kind[:60]}' is not read.")
     k = Keys(config, kind)
-    arch = reader(k)
+    wrapper = WRAPPERS.get(kind)
+    reader = READERS.get(kind)
+    if wrapper is not None:
+        arch = read_wrapper(k, wrapper, READERS)
+    elif reader is not None:
+        arch = reader(k)
+    else:
+        raise UnsupportedError(f"model type '{kind[:60]}' is not read.")
     return replace(arch, flags=(*arch.flags, *k.flags))
 
 

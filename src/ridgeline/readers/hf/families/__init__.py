@@ -8,6 +8,7 @@ from ridgeline.model.architecture import Architecture
 from ridgeline.readers.hf.families.dense_table import DENSE, MIXTURE
 from ridgeline.readers.hf.families.deepseek_v4 import read_deepseek_v4
 from ridgeline.readers.hf.families.gemma import GEMMA
+from ridgeline.readers.hf.families.glm5_next import read_glm5_next
 from ridgeline.readers.hf.families.hybrid import HYBRID
 from ridgeline.readers.hf.families.latent import LATENT
 from ridgeline.readers.hf.families.legacy import LEGACY
@@ -24,6 +25,25 @@ READERS: dict[str, Reader] = {
     **LEGACY,
     **GEMMA,
     **MIXTURES,
+    "glm5_next_text": read_glm5_next,
     "deepseek_v4": read_deepseek_v4,
     "deepseek_ref": read_deepseek_v4,
 }
+
+
+def _alias(new: str, old: str) -> None:
+    """Let `new` be read as `old`."""
+    READERS[new] = READERS[old]
+
+
+for _new, _old in (
+    ("qwen2_vl_text", "qwen2"),
+    ("qwen2_5_vl_text", "qwen2"),
+    ("qwen3_vl_text", "qwen3"),
+    ("qwen3_vl_moe_text", "qwen3_moe"),
+    ("glm4v_moe_text", "glm4_moe"),
+    ("emu3_text_model", "llama"),
+    ("qwen2_5_omni_text", "qwen2"),
+    ("qwen3_omni_moe_text", "qwen3_moe"),
+):
+    _alias(_new, _old)

@@ -312,7 +312,8 @@ def read_minimax(k: Keys) -> Architecture:
     return assemble(k, layers, hidden_size=hidden, tie=tied(k))
 
 
-def _kda_of(k: Keys, hidden: int, *, full_forget: bool, full_gate: bool) -> Mixer:
+def kda_of(k: Keys, hidden: int, *, full_forget: bool, full_gate: bool) -> Mixer:
+    """Return Kimi delta attention from either spelling of its keys."""
     inner = k.section("linear_attn_config", model_type="")
     if inner is not None:
         heads, dim = inner.count("num_heads"), inner.count("head_dim")
@@ -344,7 +345,7 @@ def read_kimi_linear(k: Keys) -> Architecture:
     """Return Kimi Linear: KDA with latent attention in between."""
     hidden, n = k.count("hidden_size"), k.layers()
     full = latent_mixer(k, LatentSpec(), hidden)
-    delta = _kda_of(k, hidden, full_forget=False, full_gate=False)
+    delta = kda_of(k, hidden, full_forget=False, full_gate=False)
     feeds = feeds_of(k, hidden, n, MoeSpec(shared="n"), first_dense=1)
     layers = [
         Block(count=1, mixer=delta if t == "linear_attention" else full, feed_forward=f,
@@ -358,7 +359,7 @@ def read_bailing_hybrid(k: Keys) -> Architecture:
     """Return Ling 3: KDA with gated latent attention at the end of each layer group."""
     hidden, n = k.count("hidden_size"), k.layers()
     full = latent_mixer(k, LatentSpec(gate="head"), hidden)
-    delta = _kda_of(k, hidden, full_forget=True, full_gate=True)
+    delta = kda_of(k, hidden, full_forget=True, full_gate=True)
     feeds = feeds_of(k, hidden, n, MoeSpec(shared="n"))
     every = k.maybe("layer_group_size", default=6) or 6
     default = ["linear_attention" if (i + 1) % every else "full_attention" for i in range(n)]
