@@ -48,7 +48,7 @@ def products() -> dict[Path, str]:
 def main() -> None:
     """Write the files, or compare them."""
     check = "--check" in sys.argv
-    stale = []
+    stale: list[str] = []
     for path, text in products().items():
         if check and (not path.exists() or path.read_text() != text):
             stale.append(path.name)

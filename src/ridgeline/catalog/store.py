@@ -61,13 +61,12 @@ class Catalog:
     def names(self, kind: Kind) -> Mapping[str, str]:
         """Return every name (id, hub id, alias) in lower case, with the id it stands for."""
         if kind not in self._names:
-            entries = {**_builtin(kind), **self.overlay.get(kind, {})}
             found: dict[str, str] = {}
-            for name, entry in entries.items():
-                for other in _other_names(entry):
-                    found[other.lower()] = name
-            found.update({name.lower(): name for name in entries})
-            self._names[kind] = found
+            for shelf in (_builtin(kind), self.overlay.get(kind, {})):
+                for name, entry in shelf.items():
+                    found.update(dict.fromkeys((x.lower() for x in _other_names(entry)), name))
+            ids = [*_builtin(kind), *self.overlay.get(kind, {})]
+            self._names[kind] = {**found, **{name.lower(): name for name in ids}}
         return self._names[kind]
 
     def find(self, kind: Kind, name: str) -> Entry | None:

@@ -41,6 +41,8 @@ _LABELS = {
 }
 _LEFT = {"id", "vendor", "device", "link", "topology", "hub", "basis", "confidence", "tier"}
 _WIDE = {"hub", "basis"}
+_NOT_IN_TEXT = {"vendor", "link", "max_position_embeddings"}
+"""Columns that would make a table wider than a screen; CSV and JSON keep them."""
 
 
 class _Listing(Protocol):
@@ -83,7 +85,8 @@ def listing_text(listing: _Listing, style: Style = "text") -> str:
     """Return a listing as a table; CSV keeps SI numbers."""
     if not listing.rows:
         return f"No {listing.kind} match. All names: `ridgeline list {listing.kind}`."
-    columns = _columns(list(listing.rows[0]))
+    hidden: set[str] = set() if style == "csv" else _NOT_IN_TEXT
+    columns = _columns([k for k in listing.rows[0] if k not in hidden])
     rows = [
         dict(row) if style == "csv" else {k: words(k, v) for k, v in row.items()}
         for row in listing.rows

@@ -105,11 +105,8 @@ def _state_lines(sheet: Any) -> list[str]:
         for x in sheet.at_lengths
     ]
     growth = human(sheet.kv_bytes_per_token, "B")
-    return [
-        f"State of one sequence, bf16 cache ({growth} for one more token at 32k), and FLOP of its"
-         " next token",
-        render_table(_LENGTHS, rows),
-    ]
+    title = f"State of one sequence, bf16 cache ({growth} for one more token at 32k)"
+    return [f"{title}, and FLOP of its next token", render_table(_LENGTHS, rows)]
 
 
 def model_text(sheet: Any) -> str:
@@ -117,7 +114,7 @@ def model_text(sheet: Any) -> str:
     lines = [
         *_head_lines(sheet),
         "",
-        f"Layers: {sheet.architecture.num_layers} = {sheet.pattern}",
+        textwrap.fill(f"Layers: {sheet.architecture.num_layers} = {sheet.pattern}", 100),
         render_table(_LAYERS, [asdict(layer) for layer in sheet.layers]),
         "",
         *_parameter_lines(sheet.parameters),

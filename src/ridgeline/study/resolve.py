@@ -59,7 +59,7 @@ def resolve_model(text: str, catalog: Catalog | None = None) -> Architecture:
 
 
 def _is_path(text: str) -> bool:
-    if "\0" in text or len(text) > 4096:
+    if not text.strip() or "\0" in text or len(text) > 4096:
         return False
     looks_like = text.startswith((".", "/", "~", "{")) or text.lower().endswith(_FILE_ENDINGS)
     return looks_like or Path(text).exists()

@@ -19,7 +19,6 @@ from ridgeline.study.resolve import open_catalog, resolve_model
 
 LENGTHS = (1024, 32768, 131072, 1048576)
 """Tokens at which state and FLOP are shown: 1k, 32k, 128k, 1M."""
-_MAX_RUNS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,24 +160,34 @@ def _feed_forward_words(block: Block) -> str:
 
 
 def layer_pattern(arch: Architecture) -> str:
-    """Return the order of layer kinds, with a repeated group written once.
-
-    Up to four runs stand as they are; longer patterns are folded at their shortest period.
-    """
+    """Return the order of layer kinds; groups that repeat are written once."""
     distinct = [block for block, _ in arch.distinct_blocks()]
     letters = [distinct.index(replace_count(b)) for b in arch.blocks for _ in range(b.count)]
-    if len(arch.blocks) <= _MAX_RUNS:
-        return _runs(letters)
-    size = len(letters)
-    for period in range(1, size // 2 + 1):
-        if all(letters[i] == letters[i % period] for i in range(size)):
-            times, rest = divmod(size, period)
-            tail = f" + {_runs(letters[:rest])}" if rest else ""
-            return f"{times} x ({_runs(letters[:period])}){tail}"
-    return _runs(letters)
+    runs = _runs(letters)
+    words: list[str] = []
+    start = 0
+    while start < len(runs):
+        period, times = _best_group(runs, start)
+        group = " ".join(runs[start : start + period])
+        words.append(f"{times} x ({group})" if times > 1 else group)
+        start += period * times
+    return " ".join(words)
 
 
-def _runs(letters: Sequence[int]) -> str:
+def _best_group(runs: Sequence[str], start: int) -> tuple[int, int]:
+    """Return the period and number of repeats that cover most runs from `start`."""
+    best = (1, 1)
+    for period in range(1, (len(runs) - start) // 2 + 1):
+        group = runs[start : start + period]
+        times = 1
+        while runs[start + times * period : start + (times + 1) * period] == group:
+            times += 1
+        if times > 1 and times * period > best[0] * best[1]:
+            best = (period, times)
+    return best
+
+
+def _runs(letters: Sequence[int]) -> list[str]:
     words: list[str] = []
     start = 0
     for i in range(1, len(letters) + 1):
@@ -186,4 +195,4 @@ def _runs(letters: Sequence[int]) -> str:
             count = i - start
             words.append((str(count) if count > 1 else "") + _letter(letters[start]))
             start = i
-    return " ".join(words)
+    return words
