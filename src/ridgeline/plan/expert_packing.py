@@ -187,11 +187,14 @@ def _move_a_copy(placed: Ints, load: Floats, copies: Ints, rng: np.random.Genera
     """Return copies with one taken from a random donor for an expert of the fullest rank."""
     rows = np.arange(len(placed))
     top = rank_loads(placed, load / copies).argmax(axis=1)
-    receiver = placed[rows, top, rng.integers(0, placed.shape[2], len(placed))]
+    fullest = placed[rows, top]
+    can_grow = np.take_along_axis(copies, fullest, axis=1) < placed.shape[1]
+    lot = np.where(can_grow, rng.random(fullest.shape), -1.0)
+    receiver = fullest[rows, lot.argmax(axis=1)]
     lot = np.where(copies > 1, rng.random(copies.shape), -1.0)
     lot[rows, receiver] = -1.0
     donor = lot.argmax(axis=1)
-    can = (lot[rows, donor] >= 0) & (copies[rows, receiver] < placed.shape[1])
+    can = (lot[rows, donor] >= 0) & can_grow.any(axis=1)
     copies = copies.copy()
     copies[rows[can], receiver[can]] += 1
     copies[rows[can], donor[can]] -= 1

@@ -93,7 +93,8 @@ def _json(path: Path) -> Mapping[str, Any]:
         return {"counts": cast("list[Any]", found)}
     if not isinstance(found, dict):
         raise InputError(f"must hold a matrix or an object. Give {_FORMS}.")
-    return cast("dict[str, Any]", found)
+    known = cast("dict[str, Any]", found)
+    return {key: value for key, value in known.items() if key in _KEYS}
 
 
 def _check_cells(cells: int) -> None:
@@ -218,7 +219,9 @@ def _log(parts: Mapping[str, Any], num_ranks: int) -> RoutingLog:
 def _route_counts(routes: NDArray[Any], num_experts: Any) -> Floats:
     if routes.dtype.kind not in "iu" or int(routes.min()) < 0:
         raise InputError("routes must be expert numbers, whole and at least 0.")
-    experts = int(routes.max()) + 1 if num_experts is None else int(num_experts)
+    experts = int(routes.max()) + 1
+    if num_experts is not None:
+        experts = int(_array(num_experts, "num_experts", 0))
     if int(routes.max()) >= experts:
         raise InputError(f"routes must be below {experts} experts: {int(routes.max())}.")
     _check_cells(experts * routes.shape[1])

@@ -194,24 +194,19 @@ def write_placement(result: ExpertsResult, path: Path) -> None:
 
 def plot_experts(result: ExpertsResult, path: Path) -> None:
     """Draw rank × layer load before and after, and max/mean per layer with its bound."""
+    from matplotlib.colors import TwoSlopeNorm  # noqa: PLC0415 - slow to import
+
     figure, axes = new_figure(1, 3, width=14.0, height=max(4.0, 2.5 + 0.06 * result.log.num_layers))
     mean = result.before.rank_loads.mean(axis=1, keepdims=True)
     heat = [m.rank_loads / mean for m in (result.before, result.after)]
     # One scale for both, or a reader would compare colours that mean different loads.
     high = max(float(np.quantile(heat[0], 0.995)), float(heat[1].max()), 1.05)
-    low = min(1.0 - (high - 1.0), float(heat[1].min()))
+    scale = TwoSlopeNorm(vmin=0.0, vcenter=1.0, vmax=high)
     names = result.log.layer_names
     positions = range(0, len(names), max(1, len(names) // 12))
     image = None
     for axis, load, title in zip(axes[0, :2], heat, ("before", "after"), strict=True):
-        image = axis.imshow(
-            load,
-            aspect="auto",
-            cmap="RdBu_r",
-            vmin=max(0.0, low),
-            vmax=high,
-            interpolation="nearest",
-        )
+        image = axis.imshow(load, aspect="auto", cmap="RdBu_r", norm=scale, interpolation="nearest")
         axis.grid(visible=False)
         axis.set(title=f"{title}: fullest rank {load.max():.3g} × mean", xlabel="rank")
         axis.set_ylabel("layer")
@@ -224,7 +219,7 @@ def plot_experts(result: ExpertsResult, path: Path) -> None:
     axis.set(xlabel="fullest rank / mean", ylabel="layer", title="Imbalance per layer")
     axis.set_yticks(list(positions), [str(names[i]) for i in positions])
     axis.invert_yaxis()
-    axis.legend(fontsize="small")
+    axis.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3)
     tree = result.tree
     figure.suptitle(
         f"{result.source}: {result.log.num_experts} experts + {result.num_redundant} redundant on "
