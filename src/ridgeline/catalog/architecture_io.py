@@ -135,7 +135,7 @@ def _load_union(args: tuple[Any, ...], value: Any, where: str) -> Any:
     names = {m.__name__: m for m in members}
     items = cast("Mapping[str, Any]", value if isinstance(value, Mapping) else {})
     tag = items.get("type")
-    if tag not in names:
+    if not isinstance(tag, str) or tag not in names:
         raise InputError(f"{where}.type must be one of {', '.join(names)}: {str(tag)[:60]!r}.")
     return _load_record(names[tag], {k: v for k, v in items.items() if k != "type"}, where)
 
