@@ -24,7 +24,7 @@ def causal_pairs(new_tokens: Number, context: Number) -> Number:
 def _capped(n: Number, cap: int) -> Number:
     """Return Σ min(p, cap) over p = 1 ... n."""
     low = np.minimum(n, cap)
-    return low * (low + 1) / 2 + (n - low) * float(cap)
+    return low * ((low + 1) / 2) + (n - low) * float(cap)
 
 
 def window_pairs(new_tokens: Number, context: Number, window: int) -> Number:
@@ -50,7 +50,7 @@ def chunk_pairs(new_tokens: Number, context: Number, window: int) -> Number:
     def total(n: Number) -> Number:
         whole = np.floor_divide(n, window)
         rest = n - whole * window
-        return whole * (window * (window + 1) / 2) + rest * (rest + 1) / 2
+        return whole * (window * (window + 1) / 2) + rest * ((rest + 1) / 2)
 
     return total(context + new_tokens) - total(context)
 
@@ -69,7 +69,7 @@ def compressed_pairs(
     def floors(n: Number) -> Number:
         whole = np.floor_divide(n, ratio)
         rest = n - whole * ratio
-        return ratio * whole * (whole - 1) / 2 + whole * (rest + 1)
+        return whole * ((whole - 1) * (ratio / 2) + rest + 1)
 
     def total(n: Number) -> Number:
         if top_k is None:
