@@ -116,7 +116,8 @@ class Keys:
         if null:
             return None
         for n in names:
-            if n in self.defaults:
+            # A spelling of another key has no default of its own.
+            if n in self.defaults and self.spellings.get(n) not in self.defaults:
                 value = self.defaults[n]
                 if value is not None or default is _ABSENT:
                     return value

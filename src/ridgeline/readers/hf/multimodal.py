@@ -129,6 +129,19 @@ def _lfm2_vl(top: Keys, vision: Keys, text: Architecture) -> int:
     return norm + width * inner + inner * h + bias
 
 
+def _ernie(top: Keys, vision: Keys, text: Architecture) -> int:
+    del top
+    wide = vision.count("hidden_size") * vision.count("spatial_merge_size", default=2) ** 2
+    return wide * text.hidden_size + 2 * text.hidden_size
+
+
+def _linear(top: Keys, vision: Keys, text: Architecture) -> int:
+    """Return one projection with bias, as HyperCLOVA X SEED's `linear` projector."""
+    top.assume("the projector is one linear layer with bias")
+    width = vision.maybe("out_hidden_size", minimum=1) or vision.count("hidden_size")
+    return width * text.hidden_size + text.hidden_size
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrapper:
     """A multimodal class: the language type its text part defaults to, its tower, its projector."""
@@ -136,6 +149,10 @@ class Wrapper:
     text: str
     vision: str = ""
     projector: Projector = _none
+    towers_by_default: bool = True
+    """Whether a file without vision_config still has the tower of the class."""
+    omni: bool = False
+    """The model sits in `thinker_config`."""
     flat: bool = False
     """Old files keep the language keys at the top level."""
 
@@ -147,7 +164,9 @@ WRAPPERS: dict[str, Wrapper] = {
     ),
     "gemma3": Wrapper(text="gemma3_text", vision="siglip_vision_model", projector=_gemma3),
     "gemma3n": Wrapper(text="gemma3n_text", vision="gemma3n_vision"),
-    "gemma4": Wrapper(text="gemma4_text", vision="gemma4_vision", projector=_gemma4),
+    "gemma4": Wrapper(
+        text="gemma4_text", vision="gemma4_vision", projector=_gemma4, towers_by_default=False
+    ),
     "glm46v": Wrapper(text="glm4v_text", vision="glm4v_vision"),
     "glm4v": Wrapper(text="glm4v_text", vision="glm4v_vision"),
     "glm4v_moe": Wrapper(text="glm4v_moe_text", vision="glm4v_moe_vision"),
@@ -177,8 +196,23 @@ WRAPPERS: dict[str, Wrapper] = {
     "qwen3_vl": Wrapper(text="qwen3_vl_text", vision="qwen3_vl_vision"),
     "qwen3_vl_moe": Wrapper(text="qwen3_vl_moe_text", vision="qwen3_vl_moe_vision"),
     "smolvlm": Wrapper(text="llama", vision="smolvlm_vision", projector=_idefics3),
+    "qwen3_omni_moe": Wrapper(text="", omni=True),
+    "qwen3_omni_moe_thinker": Wrapper(
+        text="qwen3_omni_moe_text", vision="qwen3_omni_moe_vision_encoder"
+    ),
+    "qwen2_5_omni": Wrapper(text="", omni=True),
+    "qwen2_5_omni_thinker": Wrapper(
+        text="qwen2_5_omni_text", vision="qwen2_5_omni_vision_encoder"
+    ),
+    "ernie4_5_vl_moe": Wrapper(
+        text="ernie4_5_vl_moe_text", vision="ernie4_5_vl_moe_vision", projector=_ernie, flat=True
+    ),
+    "ernie4_5_moe_vl": Wrapper(
+        text="ernie4_5_vl_moe_text", vision="ernie4_5_vl_moe_vision", projector=_ernie
+    ),
     "step3p7": Wrapper(text="step3p5", vision="step3p5_vision", projector=_step),
-    "vlm": Wrapper(text="hyperclovax"),
+    "step3_vl": Wrapper(text="step3_text", vision="step3_vision_encoder"),
+    "vlm": Wrapper(text="hyperclovax", projector=_linear),
 }
 
 
@@ -186,6 +220,8 @@ def read_wrapper(
     k: Keys, wrapper: Wrapper, readers: Mapping[str, Callable[[Keys], Architecture]]
 ) -> Architecture:
     """Return the language part of a multimodal config, with its towers counted."""
+    if wrapper.omni:
+        return _read_omni(k, readers)
     inner = k.section("text_config", "language_config", "llm_config")
     if inner is None:
         inner = Keys(k.values, wrapper.text, flags=k.flags)
@@ -203,7 +239,19 @@ def read_wrapper(
     text = Keys(inner.values, kind, path=inner.path, flags=k.flags)
     arch = reader(text)
     arch = replace(arch, model_type=k.model_type, tie_word_embeddings=_tie(k, text, arch))
-    return replace(arch, num_multimodal_params=_towers(k, wrapper, arch))
+    towers = arch.num_multimodal_params + _towers(k, wrapper, arch)
+    return replace(arch, num_multimodal_params=towers)
+
+
+def _read_omni(k: Keys, readers: Mapping[str, Callable[[Keys], Architecture]]) -> Architecture:
+    """Return the thinker of an omni model; the parts that speak are not counted."""
+    k.assume("only the thinker's language and vision parts are counted, not audio, talker or codec")
+    inner = k.section("thinker_config")
+    if inner is None:
+        raise InputError("`thinker_config` is missing; the language part is unknown.")
+    kind = k.model_type + "_thinker"
+    return read_wrapper(Keys(inner.values, kind, path=inner.path, flags=k.flags), WRAPPERS[kind],
+                        readers)  # fmt: skip
 
 
 def _tie(k: Keys, text: Keys, arch: Architecture) -> bool:
@@ -219,8 +267,8 @@ def _tie(k: Keys, text: Keys, arch: Architecture) -> bool:
         return arch.tie_word_embeddings
     usual: Any = k.defaults.get("tie_word_embeddings")
     if isinstance(usual, bool) and usual != arch.tie_word_embeddings:
-        word = "tied" if arch.tie_word_embeddings else "separate"
-        k.assume(f"the head is {word}, as in the text model; {k.model_type} files should say so")
+        k.assume(f"the head is separate; the classes of {k.model_type} and its text part disagree")
+        return False
     return arch.tie_word_embeddings
 
 
@@ -230,7 +278,7 @@ def _towers(k: Keys, wrapper: Wrapper, arch: Architecture) -> int:
         return 0
     if section is None:
         section = Keys({}, wrapper.vision, path="vision_config.", flags=k.flags)
-        if not wrapper.vision or "vision_config" in k.values:
+        if not wrapper.towers_by_default or "vision_config" in k.values:
             return 0
     kind = section.model_type if section.model_type in TOWERS else ""
     if not kind and section.model_type + "_vision" in TOWERS:

@@ -10,10 +10,13 @@ from ridgeline.errors import InputError, RidgelineError, UnsupportedError
 from ridgeline.model.architecture import Architecture
 from ridgeline.readers.hf.assemble import check_sizes
 from ridgeline.readers.hf.families import READERS
+from ridgeline.readers.hf.generic import guess_type, read_generic
 from ridgeline.readers.hf.keys import Keys
 from ridgeline.readers.hf.multimodal import WRAPPERS, read_wrapper
+from ridgeline.readers.hf.refuse import architectures, check_decoder
 
 _MAX_DEPTH = 40
+_CORE_KEYS = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
 
 
 def read_config(config: Mapping[str, Any], *, name: str) -> Architecture:
@@ -37,19 +40,46 @@ def read_config(config: Mapping[str, Any], *, name: str) -> Architecture:
 
 
 def _read(config: Mapping[str, Any]) -> Architecture:
+    check_decoder(config)
     kind = config.get("model_type")
-    if not isinstance(kind, str):
-        raise InputError("the config has no `model_type`.")
-    k = Keys(config, kind)
-    wrapper = WRAPPERS.get(kind)
-    reader = READERS.get(kind)
+    flags: list[str] = []
+    if not isinstance(kind, str) or not kind:
+        names = architectures(config)
+        kind = guess_type(names, READERS)
+        if kind is None:
+            named = f"none of its architectures ({', '.join(names)[:100]}) is known" if names else (
+                "no `architectures` either"
+            )
+            raise UnsupportedError(f"the config has no `model_type`, and {named}.")
+        flags.append(f"assumed: no model_type; read as {kind} from its architectures")
+    k = Keys(config, kind, flags=flags)
+    wrapper, reader = WRAPPERS.get(kind), READERS.get(kind)
     if wrapper is not None:
         arch = read_wrapper(k, wrapper, READERS)
     elif reader is not None:
         arch = reader(k)
     else:
-        raise UnsupportedError(f"model type '{kind[:60]}' is not read.")
-    return replace(arch, flags=(*arch.flags, *k.flags))
+        arch = _read_unknown(k)
+    for key in _CORE_KEYS:
+        if wrapper is None and not k.has(key) and key in k.defaults:
+            k.assume(f"`{key}` is not in the file; the class default {k.defaults[key]} is used")
+    return _with_formats(arch, config, k)
+
+
+def _read_unknown(k: Keys) -> Architecture:
+    inner = k.section("text_config", "language_config", "llm_config")
+    if inner is None:
+        return read_generic(k)
+    k.assume(f"'{k.model_type[:60]}' is unknown; only its language part is counted")
+    text = Keys(inner.values, inner.model_type or k.model_type, path=inner.path, flags=k.flags)
+    check_decoder(inner.values)
+    reader = READERS.get(text.model_type)
+    return read_generic(text) if reader is None else reader(text)
+
+
+def _with_formats(arch: Architecture, config: Mapping[str, Any], k: Keys) -> Architecture:
+    del config
+    return replace(arch, flags=tuple(dict.fromkeys((*arch.flags, *k.flags))))
 
 
 def _check_depth(value: Any) -> None:

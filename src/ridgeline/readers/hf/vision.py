@@ -244,6 +244,17 @@ def _patch_pair(k: Keys, h: int) -> int:
     return h * k.count("num_channels", default=3) * area + h
 
 
+def ernie_vl(k: Keys) -> int:
+    """Return ERNIE 4.5 VL's tower and the two halves of its resampler, up to the text width."""
+    h, n = k.count("hidden_size"), k.count("depth")
+    inner = k.maybe("intermediate_size", minimum=1) or 4 * h
+    wide = h * k.count("spatial_merge_size", default=2) ** 2
+    frames = k.count("temporal_merge_size", "temporal_conv_size", default=2)
+    spatial = 2 * (wide * wide + wide) + 2 * wide
+    temporal = frames * wide * wide + wide + wide * wide + wide + 2 * wide
+    return _patch(k, h, bias=False) + n * _layer(h, inner) + 2 * h + spatial + temporal
+
+
 TOWERS: dict[str, Callable[[Keys], int]] = {
     "clip_vision_model": clip,
     "siglip_vision_model": siglip,
@@ -265,6 +276,8 @@ TOWERS: dict[str, Callable[[Keys], int]] = {
     "kimi_k25_vision": kimi,
     "minimax_m3_vl_vision": minimax,
     "step3p5_vision": step,
+    "ernie4_5_vl_moe_vision": ernie_vl,
+    "qwen3_omni_moe_vision_encoder": qwen3_vl,
     "glm4v_vision": glm4v,
     "glm4v_moe_vision": glm4v,
     "glm5_next_vision": glm5_next,

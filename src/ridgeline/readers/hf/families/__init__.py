@@ -13,6 +13,7 @@ from ridgeline.readers.hf.families.hybrid import HYBRID
 from ridgeline.readers.hf.families.latent import LATENT
 from ridgeline.readers.hf.families.legacy import LEGACY
 from ridgeline.readers.hf.families.mixtures import MIXTURES
+from ridgeline.readers.hf.families.remote import REMOTE
 from ridgeline.readers.hf.families.standard import standard
 from ridgeline.readers.hf.keys import Keys
 
@@ -25,6 +26,7 @@ READERS: dict[str, Reader] = {
     **LEGACY,
     **GEMMA,
     **MIXTURES,
+    **REMOTE,
     "glm5_next_text": read_glm5_next,
     "deepseek_v4": read_deepseek_v4,
     "deepseek_ref": read_deepseek_v4,

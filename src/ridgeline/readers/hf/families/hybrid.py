@@ -342,17 +342,43 @@ def kimi_kinds(k: Keys, num_layers: int, every: int = 4) -> list[str]:
 
 
 def read_kimi_linear(k: Keys) -> Architecture:
-    """Return Kimi Linear: KDA with latent attention in between."""
+    """Return Kimi Linear and Kimi K3: KDA with latent attention in between.
+
+    K3 adds an output gate, experts that work in a narrower latent width, and attention over the
+    residuals of earlier blocks.
+    """
     hidden, n = k.count("hidden_size"), k.layers()
-    full = latent_mixer(k, LatentSpec(), hidden)
+    gated = k.flag("mla_use_output_gate")
+    full = latent_mixer(k, LatentSpec(gate="element" if gated else "none"), hidden)
     delta = kda_of(k, hidden, full_forget=False, full_gate=False)
     feeds = feeds_of(k, hidden, n, MoeSpec(shared="n"), first_dense=1)
+    latent = k.maybe("routed_expert_hidden_size", minimum=1)
+    if latent is not None:
+        k.assume(
+            "experts work in routed_expert_hidden_size; the output gate is element-wise; "
+            "the attention over residuals (attn_res_block_size) is not counted"
+        )
+        mixed = _latent_mixture(k, hidden, latent)
+        feeds = [mixed if f.experts else f for f in feeds]
     layers = [
         Block(count=1, mixer=delta if t == "linear_attention" else full, feed_forward=f,
               num_norm_params=2 * hidden)
         for t, f in zip(kimi_kinds(k, n), feeds, strict=True)
     ]  # fmt: skip
     return assemble(k, layers, hidden_size=hidden, tie=tied(k))
+
+
+def _latent_mixture(k: Keys, hidden: int, latent: int) -> FeedForward:
+    size = k.count("moe_intermediate_size")
+    return moe(
+        hidden,
+        k.count("num_experts"),
+        k.count("num_experts_per_tok"),
+        size,
+        shared_size=size * (k.maybe("n_shared_experts", default=0) or 0),
+        latent_size=latent,
+        num_vector_params=latent if k.flag("latent_moe_use_norm") else 0,
+    )
 
 
 def read_bailing_hybrid(k: Keys) -> Architecture:

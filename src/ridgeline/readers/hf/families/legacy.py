@@ -208,6 +208,7 @@ def read_nemotron_nas(k: Keys) -> Architecture:
     Widths are 2/3 · ffn_mult · hidden · 2 rounded up to 256; a part marked no_op is left out,
     one marked replace_with_linear is a single square projection.
     """
+    k.assume(f"{k.model_type} is remote code; counted from its published modeling file")
     hidden, n, heads = k.count("hidden_size"), k.layers(), k.count("num_attention_heads")
     head_dim = k.maybe("head_dim", minimum=1) or hidden // heads
     layers: list[Block] = []

@@ -182,6 +182,39 @@ def read_ernie_moe(k: Keys) -> Architecture:
     return _finish(k, [mixer] * n, feeds, tie=True)
 
 
+def read_ernie_vl_text(k: Keys) -> Architecture:
+    """Return ERNIE 4.5 VL's language part; experts for images belong to the multimodal part.
+
+    Experts come in two sizes and two groups, the first for text; each group has its own router.
+    """
+    hidden, n = k.count("hidden_size"), k.layers()
+    size, vision_size = _pair(k, "moe_intermediate_size", (1536, 512))
+    experts, vision_experts = _pair(k, "moe_num_experts", (64, 64))
+    start = _pair(k, "moe_layer_start_index", (1, 1))[0] if "moe_layer_start_index" in k.values else 1
+    sparse = first_dense(k, n, start)
+    mixed = moe(
+        hidden, experts, k.count("moe_k", "num_experts_per_tok"), size,
+        shared_size=size * (k.maybe("moe_num_shared_experts", default=0) or 0),
+        num_vector_params=experts,
+    )  # fmt: skip
+    plain = dense(hidden, k.count("intermediate_size"), bias=k.flag("use_bias"))
+    mixer = attention_at(k, Spec(q_bias="use_bias", o_bias="use_bias"), hidden, FULL)
+    arch = _finish(k, [mixer] * n, [mixed if s else plain for s in sparse], tie=True)
+    image = vision_experts * (3 * hidden * vision_size + hidden + 1)
+    return replace(arch, num_multimodal_params=image * sum(sparse))
+
+
+def _pair(k: Keys, name: str, fallback: tuple[int, int]) -> tuple[int, int]:
+    """Return text and image values of a key that may be one number or two."""
+    raw = k.raw(name, default=None)
+    if raw is None:
+        return fallback
+    items: list[Any] = list(raw) if isinstance(raw, list | tuple) else [raw, raw]
+    if not items:
+        return fallback
+    return k.check(items[0], name), k.check(items[-1], name)
+
+
 def read_cohere2_moe(k: Keys) -> Architecture:
     """Return Cohere 2 with experts: one norm, dense layers in front."""
     hidden, n = k.count("hidden_size"), k.layers()
@@ -208,11 +241,11 @@ def read_step(k: Keys) -> Architecture:
     sparse = first_dense(k, n, 3)
     listed = k.raw("moe_layers_enum", default=None)
     if listed is not None and not k.has("mlp_layer_types"):
-        sparse = _enumerated(k, listed, n)
+        sparse = enumerated_layers(k, listed, n)
     return _finish(k, mixers, _feeds(k, sparse, MoeSpec(shared="share_expert_dim")))
 
 
-def _enumerated(k: Keys, listed: Any, n: int) -> list[bool]:
+def enumerated_layers(k: Keys, listed: Any, n: int) -> list[bool]:
     """Return the layers named in "3,4,5" or a list."""
     items: list[Any] = listed.split(",") if isinstance(listed, str) else list(listed)
     try:
@@ -316,16 +349,22 @@ def read_jetmoe(k: Keys) -> Architecture:
     return _finish(k, [mixer] * n, [feed] * n, tie=True)
 
 
+def _flagged(k: Keys, like: str, read: Callable[[Keys], Architecture]) -> Architecture:
+    k.assume(f"{k.model_type} is read as {like}")
+    return read(k)
+
+
 MIXTURES: dict[str, Callable[[Keys], Architecture]] = {
     "laguna": read_laguna,
     "mimo_v2_flash": read_mimo_v2,
     "hunyuan_v1_moe": read_hunyuan_moe,
     "llama4_text": read_llama4,
     "ernie4_5_moe": read_ernie_moe,
+    "ernie4_5_vl_moe_text": read_ernie_vl_text,
     "cohere2_moe": read_cohere2_moe,
     "step3p5": read_step,
     "minimax_m3_vl_text": read_minimax_m3,
-    "minimax_m3": read_minimax_m3,
+    "minimax_m3": lambda k: _flagged(k, "minimax_m3_vl_text", read_minimax_m3),
     "mllama_text_model": read_mllama_text,
     "jetmoe": read_jetmoe,
     "hy_v3": lambda k: _hy_v3(k),

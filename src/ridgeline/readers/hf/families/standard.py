@@ -15,6 +15,7 @@ from ridgeline.readers.hf.assemble import assemble
 from ridgeline.readers.hf.keys import Keys
 from ridgeline.readers.hf.layers import Window, sparse_layers, tied, windows
 
+_SPARSITY_KEYS = ("mlp_layer_types", "first_k_dense_replace", "moe_layer_freq", "mlp_only_layers")
 Switch = bool | str
 """A fixed choice, or the key that decides."""
 
@@ -70,6 +71,10 @@ class Spec:
     mlp_vectors: int = 0
     """Learned scalars of the activation."""
     mtp: bool = False
+    post_norm_key: str | None = None
+    """Key that adds two norms per layer."""
+    first_dense: int = 0
+    """Dense layers in front where the config does not say."""
 
 
 def switch(k: Keys, choice: Switch) -> bool:
@@ -148,6 +153,8 @@ def read_standard(k: Keys, spec: Spec) -> Architecture:
     sparse = [False] * n
     if spec.moe is not None:
         sparse = [True] * n if spec.moe.all_layers else sparse_layers(k, n)
+        if spec.first_dense and not k.has(*_SPARSITY_KEYS):
+            sparse = [i >= spec.first_dense for i in range(n)]
     feeds: dict[bool, FeedForward] = {}
     if any(sparse) and spec.moe is not None:
         feeds[True] = mixture(k, spec.moe, hidden)
@@ -160,8 +167,9 @@ def read_standard(k: Keys, spec: Spec) -> Architecture:
             num_vector_params=spec.mlp_vectors,
         )
     width = spec.norm_width * hidden
+    norms = spec.norms + (2 if spec.post_norm_key and k.flag(spec.post_norm_key) else 0)
     layers = [
-        Block(count=1, mixer=mixers[w], feed_forward=feeds[s], num_norm_params=spec.norms * width)
+        Block(count=1, mixer=mixers[w], feed_forward=feeds[s], num_norm_params=norms * width)
         for w, s in zip(spans, sparse, strict=True)
     ]
     other = 0
