@@ -65,7 +65,13 @@ def lecture_json(answers: Sequence[Any], work: Any, stated_value: Any) -> dict[s
 
 def _claim_json(answer: Any, work: Any, stated_value: Any) -> dict[str, Any]:
     values = [_value_json(value, work, stated_value) for value in answer.values]
-    empty = {"stated": None, "computed": None, "unit": "", "inputs": {}, "formula": None}
+    empty: dict[str, Any] = {
+        "stated": None,
+        "computed": None,
+        "unit": "",
+        "inputs": {},
+        "formula": None,
+    }
     first = values[0] if values else empty
     claim = answer.claim
     return {
@@ -109,7 +115,7 @@ def _row(answer: Any) -> dict[str, Any]:
     value = answer.values[0]
     return row | {
         "stated": _stated(value.check.stated),
-        "computed": value.computed,
+        "computed": _computed(value),
         "unit": value.check.unit,
         "checks": len(answer.values),
     }
@@ -163,7 +169,7 @@ def _worked(value: Any, done: Any) -> list[str]:
     else:
         given = ", ".join(f"{name} = {text}" for name, text in done.inputs.items())
         lines += _wrapped(f"{done.function}({given})", indent=4)
-    computed = f"{significant(value.computed, 4)} {check.unit}".strip()
+    computed = f"{_computed(value)} {check.unit}".strip()
     stated = f"{_stated(check.stated)} {check.unit}".strip()
     tail = f"[{done.function}]" if done.substituted else ""
     return [*lines, f"    = {computed}    stated {stated}: {value.verdict}    {tail}".rstrip()]
@@ -189,6 +195,12 @@ def _plain(stated: str) -> str:
     return f"{mark}{float(number):,.10g}"
 
 
+def _computed(value: Any) -> str:
+    """Return the value with as many digits as are stated, and at least three."""
+    digits = re.sub(r"e.*|^0\.0*|\D", "", value.check.stated.removeprefix("order "))
+    return significant(value.computed, min(6, max(3, len(digits))))
+
+
 def _title(answer: Any, chapters: dict[int, str]) -> str:
     titles = {"flashcard": "Flashcards", "problem": "Extra problems", "slip": "Slips on air"}
     chapter = answer.claim.chapter
@@ -197,9 +209,10 @@ def _title(answer: Any, chapters: dict[int, str]) -> str:
 
 def _legend() -> str:
     return (
-        "n: values checked, the first shown. agrees: equal within the digits stated. rounds: within\n"
-        "10 % (25 % after ~, a factor 3 for an order). depends: right under an assumption that\n"
-        "`ridgeline lecture ID` names. slip on air: not what comes out. statement: nothing to compute."
+        "n: values checked, the first shown. agrees: equal within the digits stated. rounds:\n"
+        "within 10 % (25 % after ~, a factor 3 for an order). depends: right under an assumption\n"
+        "that `ridgeline lecture ID` names. slip on air: not what comes out. statement: nothing\n"
+        "to compute."
     )
 
 
