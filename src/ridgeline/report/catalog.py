@@ -39,9 +39,21 @@ _LABELS = {
     "latency_s": "latency",
     "in_network_reduction": "reduces",
 }
-_LEFT = {"id", "vendor", "device", "link", "topology", "hub", "basis", "confidence", "tier"}
+_LEFT = {
+    "id",
+    "owner",
+    "vendor",
+    "device",
+    "link",
+    "topology",
+    "hub",
+    "basis",
+    "confidence",
+    "tier",
+    "weight_format",
+}
 _WIDE = {"hub", "basis"}
-_NOT_IN_TEXT = {"vendor", "link", "max_position_embeddings"}
+_NOT_IN_TEXT = {"vendor", "link", "hub", "num_layers"}
 """Columns that would make a table wider than a screen; CSV and JSON keep them."""
 
 

@@ -111,6 +111,7 @@ def _model_row(catalog: Catalog, name: str) -> Mapping[str, Any]:
     counts = count_parameters(arch)
     return {
         "id": name,
+        "owner": (entry.get("hub") or "/").split("/")[0] or None,
         "hub": entry.get("hub"),
         "num_params": counts.num_params,
         "num_active_params": counts.num_active_params,
