@@ -14,6 +14,7 @@ VERBS: dict[str, str] = {
     "lecture": "Every claim of the lecture recomputed, with a verdict.",
     "list": "Names in the catalogue: devices, clusters, models, prices.",
     "prices": "API list prices: bills, and what a price sheet gives away.",
+    "racks": "Traffic of experts over racks, and what other networks would do.",
     "show": "One catalogue entry or model file, with the source of each figure.",
     "validate": "Predicted against known: model files, later measurements.",
 }

@@ -33,7 +33,7 @@ from ridgeline.cost.algorithms import Plan, plans
 from ridgeline.cost.network_records import IDEAL, NetworkEfficiency
 from ridgeline.cost.topology import ranks_per_tier, stride, usable_bandwidth
 from ridgeline.errors import InputError
-from ridgeline.hardware.records import Cluster, NetworkTier
+from ridgeline.hardware.records import Cluster
 from ridgeline.model.layout import Layout
 from ridgeline.model.work import Message, Number
 
@@ -127,16 +127,18 @@ def collective_time(
         spread=_pick(
             _stack([_spread(p, message, cluster, records) for p in candidates], times[0]), best
         ),
-        flags=records.flags_for(message.kind, cluster, _tiers_used(candidates, cluster)),
+        flags=records.flags_for(message.kind, cluster, _tiers_used(candidates, cluster, members)),
     )
 
 
-def _tiers_used(candidates: list[Plan], cluster: Cluster) -> list[NetworkTier]:
-    return [
-        tier
+def _tiers_used(
+    candidates: list[Plan], cluster: Cluster, members: tuple[Number, ...]
+) -> dict[str, int]:
+    return {
+        tier.name: int(np.max(members[i]))
         for i, tier in enumerate(cluster.tiers)
         if any(np.any(np.greater(plan.steps[i], 0)) for plan in candidates)
-    ]
+    }
 
 
 def _no_network(message: Message) -> CollectiveCost:

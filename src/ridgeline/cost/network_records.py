@@ -77,22 +77,30 @@ class NetworkEfficiency:
         return measured or tuple(names)
 
     def flags_for(
-        self, kind: CollectiveKind, cluster: Cluster, tiers: Sequence[NetworkTier]
+        self, kind: CollectiveKind, cluster: Cluster, used: Mapping[str, int]
     ) -> tuple[str, ...]:
-        """Return what a reader must know about the figures used on these tiers."""
+        """Return what a reader must know about the figures used.
+
+        Args:
+            kind: The collective.
+            cluster: Decides the generation.
+            used: Most ranks under one unit of each tier that carries anything.
+        """
         if not self.records:
             return self.flags
         generation = cluster.device.generation
         seen = {(k, key) for k, _, key in self.records}
-        text = "network: {} over {} not measured on {}; prior, about ±50 %"
-        return (
-            *self.flags,
-            *(
-                text.format(kind, tier.name, generation or cluster.device.id)
-                for tier in tiers
-                if (kind, f"{generation}:{tier.name}") not in seen
-            ),
-        )
+        found: list[str] = []
+        for tier, ranks in used.items():
+            if (kind, f"{generation}:{tier}") not in seen:
+                name = generation or cluster.device.id
+                found.append(f"network: {kind} over {tier} not measured on {name}; prior, ±50 %")
+            elif ranks > MEASURED_RANKS.get(tier, 0):
+                most = MEASURED_RANKS.get(tier, 0)
+                found.append(
+                    f"network: {kind} over {tier} measured up to {most} ranks, extrapolated beyond"
+                )
+        return (*self.flags, *found)
 
     def _find(
         self, kind: CollectiveKind, algorithm: str, cluster: Cluster, tier: NetworkTier
@@ -138,6 +146,8 @@ _SCALE_OUT = LinkRecord(
     spread=0.5,
     source="assumed: NCCL over InfiniBand takes 25 to 40 us for small messages on two nodes",
 )
+MEASURED_RANKS = {"scale_up": 8, "pcie": 8, "scale_out": 64}
+"""Largest group that the fits have seen on a tier; beyond it they extrapolate."""
 _UNMEASURED: tuple[tuple[CollectiveKind, str], ...] = (
     ("all_reduce", "ring"),
     ("all_reduce", "one_shot"),

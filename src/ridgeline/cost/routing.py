@@ -35,7 +35,9 @@ def expected_domains(routing: Routing, domains: Number) -> Number:
     coarse = parts * (1 - _miss(groups, chosen, groups / parts))
     open_parts = np.where(parts >= groups, np.maximum(1.0, parts * share), coarse)
     experts = np.asarray(routing.num_experts, dtype=float) * share
-    return open_parts * (1 - _miss(experts, routing.top_k, experts / open_parts))
+    reached = open_parts * (1 - _miss(experts, routing.top_k, experts / open_parts))
+    # Parts of less than one expert (copies of it elsewhere): never more parts than copies.
+    return np.minimum(reached, routing.top_k)
 
 
 def _miss(total: Number, draws: Number, marked: Number) -> Number:
