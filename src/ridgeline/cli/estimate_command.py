@@ -38,7 +38,29 @@ from ridgeline.cli.options import catalog_option, output_options, parse_pairs
     "--total-gpus",
     "devices",
     type=int,
-    help="Devices that hold the model; default: all of the cluster's.",
+    help="Devices that hold the model; default: tp·pp·dp·cp, else all of the cluster's.",
+)
+@click.option("--tp", "--tensor-parallel-size", "-tp", "tp", type=int, help="Tensor parallel.")
+@click.option("--pp", "--pipeline-parallel-size", "-pp", "pp", type=int, help="Pipeline stages.")
+@click.option("--ep", "--expert-parallel-size", "ep", type=int, help="Expert-parallel ranks.")
+@click.option(
+    "--dp", "--data-parallel-size", "-dp", "dp", type=int, help="Attention data parallel."
+)
+@click.option("--cp", "--context-parallel-size", "cp", type=int, help="Context parallel.")
+@click.option("--redundant-experts", type=int, default=0, help="Extra copies of routed experts.")
+@click.option(
+    "--network",
+    type=click.Choice(["calibrated", "typical", "ideal"]),
+    default="calibrated",
+    show_default=True,
+    help="Fitted link rates, a prior, or free messages with work divided evenly.",
+)
+@click.option(
+    "--overlap",
+    type=click.Choice(["none", "two-batch", "full"]),
+    default="none",
+    show_default=True,
+    help="Which bound on hiding messages behind work fills the step.",
 )
 @click.option("--dtype", "--quant", "dtype", help="Weights: bf16, fp8, nvfp4, int4 ...")
 @click.option("--kv-cache-dtype", help="Cache: bf16, fp8 ...")
@@ -72,7 +94,7 @@ from ridgeline.cli.options import catalog_option, output_options, parse_pairs
 )
 @catalog_option
 @output_options()
-def command(  # noqa: PLR0913 - one argument per flag
+def command(
     model: str,
     on: str,
     batch: str,
@@ -80,6 +102,14 @@ def command(  # noqa: PLR0913 - one argument per flag
     phase: Any,
     chunk: int,
     devices: int | None,
+    tp: int | None,
+    pp: int | None,
+    ep: int | None,
+    dp: int | None,
+    cp: int | None,
+    redundant_experts: int,
+    network: str,
+    overlap: Any,
     dtype: str | None,
     kv_cache_dtype: str | None,
     dtype_of: tuple[str, ...],
@@ -92,7 +122,7 @@ def command(  # noqa: PLR0913 - one argument per flag
     catalog_dir: Path | None,
     style: str,
 ) -> None:
-    """Step time, speed and cost of MODEL on a cluster over batch and context, and what binds.
+    r"""Step time, speed and cost of MODEL on a cluster over batch and context, and what binds.
 
     MODEL is a catalogue name (`ridgeline list models`), or the path of a config.json, a model
     directory, a GGUF or a safetensors file. Token counts take k and M: 32k is 32,768.
@@ -111,6 +141,14 @@ def command(  # noqa: PLR0913 - one argument per flag
         "phase": phase,
         "chunk": chunk,
         "devices": devices,
+        "tp": tp,
+        "pp": pp,
+        "ep": ep,
+        "dp": dp,
+        "cp": cp,
+        "redundant_experts": redundant_experts,
+        "network": network,
+        "overlap": overlap,
         "dtype": dtype,
         "kv_cache_dtype": kv_cache_dtype,
         "dtypes": parse_pairs(dtype_of, flag="--dtype-of"),

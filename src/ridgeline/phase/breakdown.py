@@ -2,23 +2,28 @@
 
 A part is an operation times the number of layers that run it. Its time is divided among the
 limits that cause it: launch, then either compute, or the memory traffic of weights, state (KV
-cache) and activations in proportion to their bytes, or one network tier.
+cache) and activations in proportion to their bytes, or network tiers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.cost.collectives import CollectiveCost
 from ridgeline.cost.efficiency import Efficiency
 from ridgeline.cost.roofline import arithmetic_format, operation_time
 from ridgeline.hardware import Device
-from ridgeline.model.work import Number, Operation
+from ridgeline.model.work import Message, Number, Operation
 
 LIMITS = ("compute", "weight read", "state read", "activations", "launch", "network", "host")
+"""What can bind; time on the network is kept by tier as `network: <tier>`."""
+
+Network = Callable[[Message], CollectiveCost]
+"""Prices one message on the cluster and layout at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,24 +34,32 @@ class Part:
     component: str
     operation: Operation
     time_s: Number
-    """Total over `operation.count` executions."""
-    compute_s: Number
+    """Total over all executions."""
+    compute_s: Number = 0.0
     """Of it, had memory been free."""
-    memory_s: Number
+    memory_s: Number = 0.0
     """Of it, had arithmetic been free."""
-    launch_s: Number
-    network_s: Number = 0.0
+    launch_s: Number = 0.0
+    tier_s: Mapping[str, Number] = field(default_factory=dict[str, Number])
+    """Of a collective: time by network tier; sums to `time_s`."""
+    algorithm: str | NDArray[np.str_] = ""
+    """Of a collective: the fastest algorithm."""
+
+    @property
+    def is_network(self) -> bool:
+        """Whether the part is a collective."""
+        return self.operation.family == "collective"
 
     def limit_s(self) -> dict[str, Number]:
-        """Divide the part's time among LIMITS; the values sum to `time_s` [s]."""
-        if self.operation.family == "collective":
-            return {"network": self.time_s}
+        """Divide the part's time among the limits; the values sum to `time_s` [s]."""
+        if self.is_network:
+            return {f"network: {tier}": value for tier, value in self.tier_s.items()}
         op = self.operation
         busy = self.time_s - self.launch_s
-        memory_bound = np.where(np.asarray(self.memory_s) > np.asarray(self.compute_s), busy, 0.0)
+        memory_bound = np.where(np.greater(self.memory_s, self.compute_s), busy, 0.0)
         state = op.state_read_bytes + op.state_write_bytes
         total = op.weight_bytes + state + op.activation_bytes
-        share = memory_bound / np.where(np.asarray(total) > 0, total, 1.0)
+        share = memory_bound / np.where(np.greater(total, 0), total, 1.0)
         return {
             "compute": busy - memory_bound,
             "weight read": share * op.weight_bytes,
@@ -63,9 +76,13 @@ class Breakdown:
     parts: tuple[Part, ...]
     host_s: Number
     step_s: Number
-    """Operations one after another: the sum of the parts and the host [s]."""
+    """Operations and messages one after another: the sum of the parts and the host [s]."""
+    local_s: Number
+    """Of it, on the device: everything but messages [s]."""
+    network_s: Number
+    """Of it, messages [s]."""
     overlap_step_s: Number
-    """Lower bound: all compute hidden behind all memory traffic, or the reverse [s]."""
+    """Lower bound: compute, memory traffic and messages hidden behind the largest [s]."""
     flop: Number
     """FLOP of one device in the step."""
     peak_s: Number
@@ -75,33 +92,56 @@ class Breakdown:
     flags: tuple[str, ...] = ()
 
     def limit_s(self) -> dict[str, Number]:
-        """Divide the step among LIMITS; the values sum to `step_s` [s]."""
-        totals: dict[str, Number] = {name: np.zeros_like(self.step_s) for name in LIMITS}
+        """Divide the step among the limits; the values sum to `step_s` [s]."""
+        totals: dict[str, Number] = {}
         for part in self.parts:
             for name, value in part.limit_s().items():
-                totals[name] = totals[name] + value
-        totals["host"] = totals["host"] + self.host_s
+                totals[name] = totals.get(name, 0.0) + value
+        totals["host"] = self.host_s
         return totals
 
     def bound_by(self) -> NDArray[np.str_]:
         """Return the limit with the largest share at every point."""
         totals = self.limit_s()
-        stacked = np.stack([np.broadcast_to(totals[x], np.shape(self.step_s)) for x in LIMITS])
-        return np.asarray(LIMITS)[np.argmax(stacked, axis=0)]
+        shape = np.shape(self.step_s)
+        stacked = np.stack([np.broadcast_to(value, shape) for value in totals.values()])
+        return np.asarray(list(totals))[np.argmax(stacked, axis=0)]
 
     def elasticities(self) -> dict[str, Number]:
         """Return -d ln(step) / d ln(figure): +1 % of it shortens the step by this many percent.
 
         The time that a figure binds scales with its inverse, so the elasticity is that share.
+        A network's time counts with its latency part, so its figure is an upper bound.
         """
         limits = self.limit_s()
-        memory = limits["weight read"] + limits["state read"] + limits["activations"]
+
+        def share(*names: str) -> Number:
+            total: Number = 0.0
+            for name in names:
+                total = total + limits.get(name, 0.0)
+            return total / self.step_s
+
+        tiers = {n: share(n) for n in limits if n.startswith("network")}
         return {
-            "peak FLOP/s": limits["compute"] / self.step_s,
-            "memory bandwidth": memory / self.step_s,
-            "network bandwidth": limits["network"] / self.step_s,
-            "launch and host time": (limits["launch"] + limits["host"]) / self.step_s,
+            "peak FLOP/s": share("compute"),
+            "memory bandwidth": share("weight read", "state read", "activations"),
+            **tiers,
+            "launch and host time": share("launch", "host"),
         }
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Running totals over the parts."""
+
+    local_s: Number = 0.0
+    network_s: Number = 0.0
+    compute_s: Number = 0.0
+    memory_s: Number = 0.0
+    launch_s: Number = 0.0
+    flop: Number = 0.0
+    peak_s: Number = 0.0
+    required_bytes: Number = 0.0
 
 
 def breakdown(
@@ -109,66 +149,105 @@ def breakdown(
     device: Device,
     efficiency: Efficiency,
     *,
+    network: Network | None = None,
     shards: float = 1.0,
+    repeats: Number = 1.0,
+    occupancy: Number = 1.0,
 ) -> Breakdown:
-    """Return the breakdown of a step of local operations on one device.
+    """Return the breakdown of a step.
 
     Args:
         operations: Work of one device (or of the whole replica, see `shards`).
         device: Datasheet figures.
         efficiency: Curves per family; `IDEAL` gives the pure roofline.
+        network: Prices messages; without it they are free.
         shards: Divide all work evenly over this many devices with an ideal network.
+        repeats: How often the device runs the operations in a row (pipeline slots).
+        occupancy: Share of these slots that does useful work.
     """
     parts: list[Part] = []
-    step_s: Number = 0.0
-    flop: Number = 0.0
-    peak_s: Number = 0.0
-    required: Number = 0.0
-    compute_sum: Number = 0.0
-    memory_sum: Number = 0.0
-    fixed_sum: Number = efficiency.host_s
+    sums = _Sums()
     formats: dict[str, str] = {}
+    flags: dict[str, None] = {}
     for op in operations:
-        timing = operation_time(op, device, efficiency.curve(op.family))
-        launch = op.count * timing.launch_s
-        compute = op.count / shards * timing.compute_s
-        memory = op.count / shards * timing.memory_s
-        time = np.maximum(compute, memory) + launch
-        parts.append(
-            Part(
-                name=op.name,
-                component=op.component,
-                operation=op,
-                time_s=time,
-                compute_s=compute,
-                memory_s=memory,
-                launch_s=launch,
-            )
-        )
+        if op.message is not None:
+            if network is not None:
+                cost = network(op.message)
+                flags.update(dict.fromkeys(cost.flags))
+                parts.append(_message_part(op, cost, op.count * repeats, sums))
+            continue
         used = formats.setdefault(op.compute_format, arithmetic_format(device, op.compute_format))
-        step_s = step_s + time
-        compute_sum = compute_sum + compute
-        memory_sum = memory_sum + memory
-        fixed_sum = fixed_sum + launch
-        work = op.count / shards * op.flop
-        flop = flop + work
-        peak_s = peak_s + work / device.peak_flop_per_s[used]
-        required = required + op.count / shards * (
+        times = op.count * repeats / shards
+        peak = device.peak_flop_per_s[used]
+        parts.append(
+            _local_part(op, device, efficiency, times=times, launches=op.count * repeats, sums=sums)
+        )
+        work = times * op.flop * occupancy
+        sums.flop = sums.flop + work
+        sums.peak_s = sums.peak_s + work / peak
+        sums.required_bytes = sums.required_bytes + times * occupancy * (
             op.weight_bytes + op.state_read_bytes + op.state_write_bytes
         )
+    host_s = efficiency.host_s
+    fixed = sums.launch_s + host_s
+    hidden = np.maximum(np.maximum(sums.compute_s, sums.memory_s), sums.network_s)
     return Breakdown(
         parts=tuple(parts),
-        host_s=efficiency.host_s,
-        step_s=step_s + efficiency.host_s,
-        overlap_step_s=np.maximum(compute_sum, memory_sum) + fixed_sum,
-        flop=flop,
-        peak_s=peak_s,
-        required_bytes=required,
-        flags=efficiency.flags + _format_flags(device, formats),
+        host_s=host_s,
+        step_s=sums.local_s + sums.network_s + host_s,
+        local_s=sums.local_s + host_s,
+        network_s=sums.network_s,
+        overlap_step_s=hidden + fixed,
+        flop=sums.flop,
+        peak_s=sums.peak_s,
+        required_bytes=sums.required_bytes,
+        flags=(*efficiency.flags, *_format_flags(device, formats), *flags),
     )
 
 
-def _format_flags(device: Device, formats: dict[str, str]) -> tuple[str, ...]:
+def _local_part(
+    op: Operation,
+    device: Device,
+    efficiency: Efficiency,
+    *,
+    times: Number,
+    launches: Number,
+    sums: _Sums,
+) -> Part:
+    timing = operation_time(op, device, efficiency.curve(op.family))
+    launch = launches * timing.launch_s
+    compute = times * timing.compute_s
+    memory = times * timing.memory_s
+    time = np.maximum(compute, memory) + launch
+    sums.local_s = sums.local_s + time
+    sums.compute_s = sums.compute_s + compute
+    sums.memory_s = sums.memory_s + memory
+    sums.launch_s = sums.launch_s + launch
+    return Part(
+        name=op.name,
+        component=op.component,
+        operation=op,
+        time_s=time,
+        compute_s=compute,
+        memory_s=memory,
+        launch_s=launch,
+    )
+
+
+def _message_part(op: Operation, cost: CollectiveCost, times: Number, sums: _Sums) -> Part:
+    time = times * cost.time_s
+    sums.network_s = sums.network_s + time
+    return Part(
+        name=op.name,
+        component=op.component,
+        operation=op,
+        time_s=time,
+        tier_s={tier: times * value for tier, value in cost.time_by_tier_s.items()},
+        algorithm=cost.algorithm,
+    )
+
+
+def _format_flags(device: Device, formats: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         f"{device.id} has no {asked} arithmetic: computed in {used}"
         for asked, used in sorted(formats.items())

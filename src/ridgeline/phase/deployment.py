@@ -9,18 +9,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.cost.collectives import CollectiveCost, collective_time
 from ridgeline.cost.efficiency import Efficiency
+from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
 from ridgeline.model.layout import Layout
 from ridgeline.model.memory import (
     activation_workspace_bytes,
+    fullest_stage_share,
     state_bytes_per_device,
     weight_bytes_per_device,
 )
 from ridgeline.model.operations import operations
+from ridgeline.model.operations_moe import Imbalance
 from ridgeline.model.precision import Precision
-from ridgeline.model.work import Number, Operation, Step
+from ridgeline.model.work import Message, Number, Operation, Step
 from ridgeline.phase.breakdown import Breakdown, breakdown
 
 Phase = Literal["decode", "prefill", "mixed"]
@@ -28,9 +32,6 @@ Phase = Literal["decode", "prefill", "mixed"]
 RUNTIME_RESERVE_BYTES = 2e9
 """Context of the runtime, communication buffers and captured graphs on one device [B]:
 assumed; engine logs of 8-device vLLM and SGLang servers show 1 to 4 GB."""
-_PER_SEQUENCE = frozenset(
-    {"attention", "latent_attention", "sparse_attention", "indexer", "recurrence"}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,17 @@ class Deployment:
     layout: Layout | None
     """None: work and bytes are divided evenly over the devices by an ideal network."""
     efficiency: Efficiency
+    network: NetworkEfficiency = CALIBRATED
+    imbalance: Imbalance | None = None
+    """Load of the busiest expert rank over the mean, as a function of tokens."""
     memory_share: float = 0.9
     """Share of device memory that the engine may use (`--gpu-memory-utilization`)."""
+
+    def price_message(self, message: Message) -> CollectiveCost:
+        """Return the cost of one message on this cluster and layout."""
+        return collective_time(
+            message, self.cluster, self.layout or Layout(), efficiency=self.network
+        )
 
     @property
     def shards(self) -> float:
@@ -63,42 +73,82 @@ def step_operations(
         deployment: Model, precision and layout.
         phase: `decode`: one new token per sequence over `context` cached ones; `prefill`:
             `batch` prompts of `context` tokens at once; `mixed`: a decode step that also
-            carries `chunk` prompt tokens of one more sequence.
+            carries `chunk` prompt tokens of one more sequence, so that weights are read once
+            for both.
         batch: Sequences in the replica.
         context: Tokens.
         chunk: Prompt tokens riding along in a mixed step.
     """
-    layout = deployment.layout or Layout()
-
-    def ops(step: Step) -> tuple[Operation, ...]:
-        return operations(deployment.architecture, step, deployment.precision, layout)
-
     if phase == "prefill":
-        return ops(Step(batch=batch, new_tokens=context, context=0))
-    decode = ops(Step(batch=batch, new_tokens=1, context=context))
-    if phase == "decode":
-        return decode
-    # Weights are read once for decode and chunk together: the linear part sees both as tokens,
-    # the part that works per sequence sees them apart.
-    together = ops(Step(batch=np.asarray(batch) + chunk, new_tokens=1, context=0))
-    prompt = ops(Step(batch=1, new_tokens=chunk, context=0))
-    return (
-        *(op for op in together if op.family not in _PER_SEQUENCE),
-        *(op for op in decode if op.family in _PER_SEQUENCE),
-        *(op for op in prompt if op.family in _PER_SEQUENCE),
+        steps = (Step(batch=batch, new_tokens=context, context=0),)
+    else:
+        steps = (Step(batch=batch, new_tokens=1, context=context),)
+    if phase == "mixed":
+        steps = (*steps, Step(batch=1, new_tokens=chunk, context=0))
+    return operations(
+        deployment.architecture,
+        steps,
+        deployment.precision,
+        deployment.layout,
+        imbalance=deployment.imbalance,
     )
 
 
 def step_breakdown(
     deployment: Deployment, *, phase: Phase, batch: Number, context: Number, chunk: Number = 0
 ) -> Breakdown:
-    """Return one step of `deployment` as a breakdown; arguments as in `step_operations`."""
+    """Return one step of `deployment` as a breakdown; arguments as in `step_operations`.
+
+    With pipeline stages, the micro-batches follow each other through P stages of the fullest
+    one's length: decode runs M = min(P, B) of them at a time, so a token takes P slots and
+    1 - M/P of them idle; prefill sends its prompts one by one, B + P - 1 slots.
+
+    Source: lecture C4-F3, C4-F5, C4-F7.
+    """
+    layout = deployment.layout or Layout()
+    pp = layout.pp
+    if np.all(np.equal(pp, 1)):
+        micro, slots, occupancy = batch, 1.0, 1.0
+    elif phase == "prefill":
+        # A prompt batch smaller than the number of attention groups is one micro-batch.
+        micro = np.minimum(batch, layout.dp)
+        slots = np.ceil(batch / micro) + pp - 1
+        occupancy = (slots - pp + 1) / slots
+    else:
+        micro = np.maximum(batch / pp, 1.0)
+        slots = pp * 1.0
+        occupancy = np.minimum(batch / pp, 1.0)
+    full = fullest_stage_share(deployment.architecture.num_layers, pp) * pp
     return breakdown(
-        step_operations(deployment, phase=phase, batch=batch, context=context, chunk=chunk),
+        step_operations(deployment, phase=phase, batch=micro, context=context, chunk=chunk),
         deployment.cluster.device,
         deployment.efficiency,
+        network=None if deployment.layout is None else deployment.price_message,
         shards=deployment.shards,
+        repeats=slots * full,
+        occupancy=occupancy / full,
     )
+
+
+def two_batch_step_s(
+    deployment: Deployment, *, phase: Phase, batch: Number, context: Number, chunk: Number = 0
+) -> Number:
+    """Return the step with two micro-batches, one computing while the other communicates [s].
+
+        t = 2 · max(local(B/2), network(B/2))
+
+    Each half reads the weights again, so this pays only where messages are long.
+
+    Source: deepseek2024v3 (section 3.4), S8 of the lecture's simplifications.
+    """
+    half = step_breakdown(
+        deployment,
+        phase=phase,
+        batch=np.maximum(np.asarray(batch) / 2, 1.0),
+        context=context,
+        chunk=np.asarray(chunk) / 2,
+    )
+    return 2 * np.maximum(half.local_s, half.network_s)
 
 
 def memory_parts_bytes(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ridgeline.report.flags import flag_lines
-from ridgeline.report.table import Column, Style, render_table
+from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
 from ridgeline.units import human, significant
 
 SCHEMA_VERSION = "1"
@@ -24,6 +25,16 @@ _COLUMNS = (
     Column(key="mbu_pct", label="MBU %"),
     Column(key="bound_by", label="bound by", align="left"),
     Column(key="fits", label="fits", align="left"),
+)
+_PART_COLUMNS = (
+    Column(key="name", label="part", align="left", wrap=True),
+    Column(key="component", label="component", align="left"),
+    Column(key="count", label="times"),
+    Column(key="ms", label="ms"),
+    Column(key="share", label="share %"),
+    Column(key="bound_by", label="bound by", align="left"),
+    Column(key="gflop", label="GFLOP"),
+    Column(key="mb", label="MB"),
 )
 _DERIVED = (
     ("critical_batch", "critical batch", "seq", "compute = weight reading, KV dropped (chalk)"),
@@ -41,11 +52,8 @@ _DERIVED = (
 
 def finite(value: Any) -> Any:
     """Return `value` as JSON has it: NumPy scalars unwrapped, NaN and infinities as None."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    plain: Any = cast("Any", value).item() if isinstance(value, np.generic) else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def rows_of(result: Any) -> list[dict[str, Any]]:
@@ -72,7 +80,8 @@ def parts_of(result: Any, index: int) -> list[dict[str, Any]]:
                 "family": part.operation.family,
                 "count": at(part.operation.count),
                 "time_s": at(part.time_s),
-                "bound_by": max(limits, key=lambda k: limits[k]),
+                "bound_by": max(limits, key=lambda k: limits[k]) if limits else "network",
+                "algorithm": _algorithm_at(part, shape, index),
                 "flop": at(part.operation.flop * part.operation.count),
                 "bytes": at(
                     (
@@ -96,12 +105,17 @@ def parts_of(result: Any, index: int) -> list[dict[str, Any]]:
                 "count": 1.0,
                 "time_s": host,
                 "bound_by": "host",
+                "algorithm": "",
                 "flop": 0.0,
                 "bytes": 0.0,
                 "limits_s": {"host": host},
             }
         )
     return parts
+
+
+def _algorithm_at(part: Any, shape: tuple[int, ...], index: int) -> str:
+    return str(np.broadcast_to(np.asarray(part.algorithm), shape)[index])
 
 
 def estimate_json(result: Any) -> dict[str, Any]:
@@ -149,17 +163,51 @@ def why_text(result: Any) -> str:
     row = rows_of(result)[index]
     parts = parts_of(result, index)
     total = sum(p["time_s"] for p in parts)
-    table = render_table(
-        (
-            Column(key="name", label="part", align="left", wrap=True),
-            Column(key="component", label="component", align="left"),
-            Column(key="count", label="times"),
-            Column(key="ms", label="ms"),
-            Column(key="share", label="share %"),
-            Column(key="bound_by", label="bound by", align="left"),
-            Column(key="gflop", label="GFLOP"),
-            Column(key="mb", label="MB"),
-        ),
+    limits: dict[str, float] = {}
+    for part in parts:
+        for name, value in part["limits_s"].items():
+            limits[name] = limits.get(name, 0.0) + value
+    shares = [
+        f"{k} {significant(v / total * 100)} %"
+        for k, v in sorted(limits.items(), key=lambda kv: -kv[1])
+        if v > total * 5e-4
+    ]
+    helps = [
+        f"{k} {significant(v)} %" for k, v in _elasticities_at(result, index).items() if v > 0.005
+    ]
+    bounds = [
+        f"two micro-batches {human(float(row['two_batch_step_s']), 's')}",
+        f"all behind the largest {human(float(row['overlap_step_s']), 's')}",
+    ]
+    return "\n".join(
+        [
+            f"why {human(total, 's')} (detailed; the parts sum to it) at batch {row['batch']:,},"
+            + f" context {row['context']:,}:",
+            _parts_table(parts, total),
+            *_wrapped("limits: " + ", ".join(shares)),
+            *_wrapped("+1 % of a figure shortens the step by: " + ", ".join(helps)),
+            *_wrapped("hiding messages behind work: " + ", ".join(bounds)),
+        ]
+    )
+
+
+def _parts_table(parts: list[dict[str, Any]], total: float) -> str:
+    """Return the parts, equal names of different layer kinds merged, longest first."""
+    merged: dict[tuple[str, str], dict[str, Any]] = {}
+    longest: dict[tuple[str, str], float] = {}
+    for p in parts:
+        name = f"{p['name']} ({p['algorithm']})" if p["algorithm"] else p["name"]
+        key = (name, p["component"])
+        seen = merged.setdefault(
+            key, {**p, "name": name, "count": 0.0, "time_s": 0.0, "flop": 0.0, "bytes": 0.0}
+        )
+        for field in ("count", "time_s", "flop", "bytes"):
+            seen[field] += p[field]
+        if p["time_s"] > longest.get(key, -1.0):
+            longest[key] = p["time_s"]
+            seen["bound_by"] = p["bound_by"]
+    return render_table(
+        _PART_COLUMNS,
         [
             {
                 **p,
@@ -168,34 +216,13 @@ def why_text(result: Any) -> str:
                 "gflop": p["flop"] / 1e9,
                 "mb": p["bytes"] / 1e6,
             }
-            for p in sorted(parts, key=lambda p: -p["time_s"])
+            for p in sorted(merged.values(), key=lambda p: -p["time_s"])
         ],
     )
-    limits: dict[str, float] = {}
-    for part in parts:
-        for name, value in part["limits_s"].items():
-            limits[name] = limits.get(name, 0.0) + value
-    shares = ", ".join(
-        f"{k} {significant(v / total * 100)} %"
-        for k, v in sorted(limits.items(), key=lambda kv: -kv[1])
-        if v > 0
-    )
-    helps = ", ".join(
-        f"{k} {significant(v)} %" for k, v in _elasticities_at(result, index).items() if v > 0.005
-    )
-    heading = (
-        f"why {human(total, 's')} at batch {row['batch']:,}, context {row['context']:,}"
-        " (detailed; the parts sum to it):"
-    )
-    return "\n".join(
-        [
-            heading,
-            table,
-            f"limits: {shares}",
-            f"+1 % of a figure shortens the step by: {helps}",
-            f"perfect overlap of compute and memory: {human(float(row['overlap_step_s']), 's')}",
-        ]
-    )
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, MAX_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _elasticities_at(result: Any, index: int) -> dict[str, float]:
@@ -232,11 +259,13 @@ def _heading(result: Any) -> str:
     formats = sorted(set(request["dtypes"]["weights"].values()))
     price = request["usd_per_device_hour"]
     cost = "no price" if price is None else f"{significant(price)} USD per device-hour"
+    layout = request["layout"]
+    degrees = "network ideal" if layout is None else layout_text(layout)
     return (
-        f"{request['model']} on {request['on']}: {request['phase']}, {request['devices']} devices,"
-        f" {request['efficiency']} efficiency\n"
-        f"{params_text(chalk.num_params)} parameters, {params_text(chalk.num_active_params)} active;"
-        f" weights {'/'.join(formats)}; cache {request['dtypes']['kv']},"
+        f"{request['model']} on {request['on']}: {request['phase']}, {request['devices']} devices"
+        f" ({degrees}), {request['efficiency']} efficiency\n"
+        f"{params_text(chalk.num_params)} parameters,"
+        f" {params_text(chalk.num_active_params)} active; weights {'/'.join(formats)}; cache {request['dtypes']['kv']},"
         f" {human(chalk.kv_bytes_per_token, 'B')}/token; {cost}"
     )
 
@@ -260,6 +289,12 @@ def _derived_text(result: Any) -> str:
         ),
         rows,
     )
+
+
+def layout_text(layout: Mapping[str, int]) -> str:
+    """Return the degrees above 1: `tp 8`, `dp 72 ep 72`."""
+    words = {"num_redundant_experts": "redundant experts"}
+    return " ".join(f"{words.get(k, k)} {v}" for k, v in layout.items() if v > 1) or "one device"
 
 
 def params_text(count: float) -> str:

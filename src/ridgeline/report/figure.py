@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ridgeline.errors import InputError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette, safe for colour-blind readers."""
@@ -29,7 +26,7 @@ def new_figure(rows: int, columns: int, *, width: float = 11.0, height: float = 
     return figure, axes
 
 
-def save_figure(figure: Figure, path: Path) -> None:
+def save_figure(figure: Any, path: Path) -> None:
     """Write the figure; the suffix decides the format.
 
     Raises:

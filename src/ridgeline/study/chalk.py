@@ -54,7 +54,7 @@ class Chalk:
         """Return the three bounds of a step [s]; prefill counts its tokens as compute."""
         return {
             "compute": roofline.compute_time(
-                batch=np.asarray(batch) * new_tokens,
+                batch=np.asarray(batch, dtype=float) * np.asarray(new_tokens, dtype=float),
                 active_params=self.num_active_params,
                 peak_flop_per_s=self.peak_flop_per_s,
             ),

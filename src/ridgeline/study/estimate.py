@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeline.cost.efficiency import IDEAL, TYPICAL, Efficiency
+from ridgeline.cost.efficiency import Efficiency
 from ridgeline.errors import InputError
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
+from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
 from ridgeline.phase.breakdown import Breakdown
-from ridgeline.phase.deployment import (
-    Deployment,
-    Phase,
-    fits,
-    step_breakdown,
-)
+from ridgeline.phase.deployment import Deployment, Phase, step_breakdown
 from ridgeline.study.chalk import Chalk, chalk_of
+from ridgeline.study.deploy import deploy
 from ridgeline.study.derived import derived_figures
-from ridgeline.study.resolve import open_catalog, resolve_cluster, resolve_model
+from ridgeline.study.estimate_rows import Fidelity, Overlap, Question, estimate_rows
 from ridgeline.units import parse_sweep
 
-if TYPE_CHECKING:
-    import pandas
-
-SCHEMA_VERSION = "1"
-Fidelity = Literal["detailed", "chalk"]
-EFFICIENCIES: dict[str, Efficiency] = {"typical": TYPICAL, "ideal": IDEAL}
-MAX_ROWS = 1_000_000
-_SECONDS_PER_HOUR = 3600.0
+MAX_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +44,14 @@ class Estimate:
     derived: Mapping[str, float | int | None]
     flags: tuple[str, ...] = ()
 
-    def to_frame(self) -> pandas.DataFrame:
+    def to_frame(self) -> Any:
         """Return the rows as a pandas frame (needs the `frame` extra)."""
-        import pandas as pd  # noqa: PLC0415 - the one door of the `frame` extra
+        # The one door of the extra; pandas takes a second to import.
+        pandas: Any = importlib.import_module("pandas")
+        return pandas.DataFrame({k: np.asarray(v) for k, v in self.rows.items()})
 
-        return pd.DataFrame({k: np.asarray(v) for k, v in self.rows.items()})
 
-
-def estimate(  # noqa: PLR0913 - one argument per flag of the verb
+def estimate(
     model: str | Architecture,
     *,
     on: str | Cluster,
@@ -69,6 +60,14 @@ def estimate(  # noqa: PLR0913 - one argument per flag of the verb
     phase: Phase = "decode",
     chunk: int = 2048,
     devices: int | None = None,
+    tp: int | None = None,
+    pp: int | None = None,
+    ep: int | None = None,
+    dp: int | None = None,
+    cp: int | None = None,
+    redundant_experts: int = 0,
+    network: str = "calibrated",
+    overlap: Overlap = "none",
     dtype: str | None = None,
     kv_cache_dtype: str | None = None,
     dtypes: Mapping[str, str] | None = None,
@@ -87,7 +86,15 @@ def estimate(  # noqa: PLR0913 - one argument per flag of the verb
         context: Cached tokens per sequence (the prompt length in prefill).
         phase: `decode`, `prefill`, or `mixed` (decode plus `chunk` prompt tokens).
         chunk: Prompt tokens in a mixed step.
-        devices: Devices of the replica; all of the cluster's when not given.
+        devices: Devices of the replica; tp·pp·dp·cp or all of the cluster's when not given.
+        tp: Tensor-parallel degree; a plain layout is chosen when no degree is given.
+        pp: Pipeline stages.
+        ep: Expert-parallel ranks.
+        dp: Attention data-parallel groups.
+        cp: Context-parallel degree.
+        redundant_experts: Extra copies of routed experts.
+        network: `calibrated`, `typical`, or `ideal` (work divided evenly, messages free).
+        overlap: Which bound fills `step_s`: `none`, `two-batch` or `full`.
         dtype: Storage format of the weights; the checkpoint's own when not given.
         kv_cache_dtype: Format of the cache; the checkpoint's or bf16 when not given.
         dtypes: Storage format by tensor class, over `dtype`.
@@ -101,142 +108,112 @@ def estimate(  # noqa: PLR0913 - one argument per flag of the verb
         InputError: A value breaks its rule; the message says which.
         UnsupportedError: Not a decoder LM, or the device cannot compute in the format.
     """
-    points = _points(batch, "batch"), _points(context, "context")
-    _check(phase=phase, chunk=chunk, fidelity=fidelity, memory_share=memory_share)
-    catalog = open_catalog(catalog_dir)
-    architecture = resolve_model(model, catalog) if isinstance(model, str) else model
-    cluster = resolve_cluster(on, devices, catalog) if isinstance(on, str) else on
-    num_devices = cluster.num_devices if devices is None else devices
-    price = _price(usd_per_device_hour, cluster)
-    deployment = Deployment(
-        architecture=architecture,
-        precision=Precision.of(
-            architecture, dtype=dtype, kv_dtype=kv_cache_dtype, per_class=dict(dtypes or {})
-        ),
-        cluster=cluster,
-        num_devices=num_devices,
-        layout=None,
-        efficiency=_efficiency(efficiency),
-        memory_share=memory_share,
-    )
-    grid_context, grid_batch = (
-        x.ravel()
-        for x in np.meshgrid(
-            np.asarray(points[1], dtype=float), np.asarray(points[0], dtype=float), indexing="ij"
-        )
-    )
-    if grid_batch.size > MAX_ROWS:
+    batches, contexts = _points(batch, "batch"), _points(context, "context")
+    if len(batches) * len(contexts) > MAX_ROWS:
         raise InputError(
-            f"batch × context may have at most {MAX_ROWS:,} points: {grid_batch.size:,}."
-            " Use fewer or coarser ranges."
+            f"batch × context may have at most {MAX_ROWS:,} points:"
+            f" {len(batches) * len(contexts):,}. Use fewer or coarser ranges."
         )
+    _check(phase=phase, chunk=chunk, fidelity=fidelity, overlap=overlap, memory_share=memory_share)
+    deployment = deploy(
+        model,
+        on=on,
+        devices=devices,
+        degrees={"tp": tp, "pp": pp, "ep": ep, "dp": dp, "cp": cp},
+        redundant_experts=redundant_experts,
+        network=network,
+        dtype=dtype,
+        kv_cache_dtype=kv_cache_dtype,
+        dtypes=dtypes,
+        efficiency=efficiency,
+        memory_share=memory_share,
+        catalog_dir=catalog_dir,
+    )
+    grid = np.meshgrid(np.asarray(contexts, float), np.asarray(batches, float), indexing="ij")
+    question = Question(
+        deployment=deployment,
+        phase=phase,
+        batch=grid[1].ravel(),
+        context=grid[0].ravel(),
+        chunk=chunk if phase == "mixed" else 0,
+        usd_per_device_hour=_price(usd_per_device_hour, deployment.cluster),
+        fidelity=fidelity,
+        overlap=overlap,
+    )
     chalk = chalk_of(deployment)
     detail = step_breakdown(
-        deployment, phase=phase, batch=grid_batch, context=grid_context, chunk=chunk
+        deployment,
+        phase=phase,
+        batch=question.batch,
+        context=question.context,
+        chunk=question.chunk,
     )
-    rows = _rows(deployment, chalk, detail, phase, grid_batch, grid_context, chunk, price, fidelity)
-    request = {
-        "model": architecture.name,
-        "on": cluster.id,
-        "devices": num_devices,
-        "phase": phase,
-        "chunk": chunk if phase == "mixed" else None,
-        "batch": list(points[0]),
-        "context": list(points[1]),
-        "dtypes": formats_of(deployment.precision),
-        "usd_per_device_hour": price,
-        "fidelity": fidelity,
-        "efficiency": deployment.efficiency.name,
-        "gpu_memory_utilization": memory_share,
-    }
     return Estimate(
-        request=request,
+        request=_request(question, batches, contexts),
         deployment=deployment,
         chalk=chalk,
-        rows=rows,
+        rows=estimate_rows(question, chalk, detail),
         breakdown=detail,
         derived=derived_figures(
             deployment,
             chalk,
             phase=phase,
-            batch=points[0][0],
-            context=points[1][0],
-            chunk=chunk,
-            usd_per_device_hour=price,
+            batch=batches[0],
+            context=contexts[0],
+            chunk=question.chunk,
+            usd_per_device_hour=question.usd_per_device_hour,
         ),
-        flags=_flags(deployment, detail, price),
+        flags=_flags(question, detail),
     )
 
 
-def _rows(
-    deployment: Deployment,
-    chalk: Chalk,
-    detail: Breakdown,
-    phase: Phase,
-    batch: NDArray[np.float64],
-    context: NDArray[np.float64],
-    chunk: int,
-    price: float | None,
-    fidelity: Fidelity,
-) -> dict[str, NDArray[Any]]:
-    new_tokens = context if phase == "prefill" else np.ones_like(context)
-    cached = np.zeros_like(context) if phase == "prefill" else context
-    step_tokens = batch * new_tokens + (chunk if phase == "mixed" else 0)
-    shape = batch.shape
-    chalk_step = chalk.step_s(batch=batch, new_tokens=step_tokens / batch, context=cached)
-    detail_step = np.broadcast_to(detail.step_s, shape)
-    step = detail_step if fidelity == "detailed" else chalk_step
-    tokens_per_s = batch * new_tokens / step
-    n = deployment.num_devices
-    usd = (
-        np.full(shape, np.nan)
-        if price is None
-        else price * n / _SECONDS_PER_HOUR / tokens_per_s * 1e6
-    )
-    bandwidth = deployment.cluster.device.memory.bandwidth_bytes_per_s
-    if fidelity == "detailed":
-        mfu = detail.peak_s / step
-        mbu = detail.required_bytes / bandwidth / step
-        bound = np.broadcast_to(detail.bound_by(), shape)
-    else:
-        terms = chalk.terms_s(batch=batch, new_tokens=step_tokens / batch, context=cached)
-        mfu = terms["compute"] / step
-        mbu = (terms["weight read"] + terms["state read"]) / step
-        bound = chalk.bound_by(batch=batch, new_tokens=step_tokens / batch, context=cached)
+def _request(
+    question: Question, batches: tuple[int, ...], contexts: tuple[int, ...]
+) -> dict[str, Any]:
+    d = question.deployment
+    layout = d.layout
     return {
-        "batch": batch.astype(np.int64),
-        "context": context.astype(np.int64),
-        "step_s": step,
-        "chalk_step_s": chalk_step,
-        "overlap_step_s": np.broadcast_to(detail.overlap_step_s, shape),
-        "tokens_per_s_per_user": new_tokens / step,
-        "tokens_per_s_per_device": tokens_per_s / n,
-        "usd_per_mtok": usd,
-        "mfu": np.broadcast_to(mfu, shape),
-        "mbu": np.broadcast_to(mbu, shape),
-        "bound_by": bound,
-        "fits": np.broadcast_to(
-            fits(deployment, batch=batch, tokens=cached + new_tokens, step_tokens=step_tokens),
-            shape,
-        ),
+        "model": d.architecture.name,
+        "on": d.cluster.id,
+        "devices": d.num_devices,
+        "layout": None if layout is None else layout_dict(layout),
+        "phase": question.phase,
+        "chunk": question.chunk or None,
+        "batch": list(batches),
+        "context": list(contexts),
+        "dtypes": formats_of(d.precision),
+        "usd_per_device_hour": question.usd_per_device_hour,
+        "fidelity": question.fidelity,
+        "overlap": question.overlap,
+        "efficiency": d.efficiency.name,
+        "network": "ideal" if layout is None else d.network.name,
+        "gpu_memory_utilization": d.memory_share,
     }
 
 
-def _flags(deployment: Deployment, detail: Breakdown, price: float | None) -> tuple[str, ...]:
+def layout_dict(layout: Layout) -> dict[str, int]:
+    """Return the degrees as plain integers, redundant experts where there are any."""
+    degrees = {k: int(getattr(layout, k)) for k in ("tp", "pp", "ep", "dp", "cp")}
+    extra = int(layout.num_redundant_experts)
+    return {**degrees, "num_redundant_experts": extra} if extra else degrees
+
+
+def _flags(question: Question, detail: Breakdown) -> tuple[str, ...]:
+    d = question.deployment
     flags: list[str] = []
-    if deployment.num_devices > 1 and deployment.layout is None:
+    if d.num_devices > 1 and d.layout is None:
         flags.append(
             "network ideal: work and bytes are divided evenly over"
-            f" {deployment.num_devices} devices and communication is free"
+            f" {d.num_devices} devices and communication is free"
         )
-    if price is None:
+    if question.usd_per_device_hour is None:
         flags.append("no rental price is known for this cluster: give --usd-per-hour for costs")
     return (
         *flags,
         *detail.flags,
-        *deployment.cluster.flags,
-        *deployment.cluster.device.flags,
-        *deployment.architecture.flags,
+        *d.cluster.flags,
+        *d.cluster.device.flags,
+        *d.architecture.flags,
     )
 
 
@@ -264,11 +241,14 @@ def _points(value: str | int | Sequence[int], what: str) -> tuple[int, ...]:
     return parse_sweep(",".join(str(x) for x in value), what=what)
 
 
-def _check(*, phase: str, chunk: int, fidelity: str, memory_share: float) -> None:
-    if phase not in get_args(Phase):
-        raise InputError(f"phase must be decode, prefill or mixed: {phase!r}.")
-    if fidelity not in get_args(Fidelity):
-        raise InputError(f"fidelity must be chalk or detailed: {fidelity!r}.")
+def _check(*, phase: str, chunk: int, fidelity: str, overlap: str, memory_share: float) -> None:
+    for name, value, allowed in (
+        ("phase", phase, get_args(Phase)),
+        ("fidelity", fidelity, get_args(Fidelity)),
+        ("overlap", overlap, get_args(Overlap)),
+    ):
+        if value not in allowed:
+            raise InputError(f"{name} must be one of {', '.join(allowed)}: {value!r}.")
     if not 1 <= chunk <= 2**30:
         raise InputError(f"chunk must be from 1 to 2^30 tokens: {chunk}.")
     if not 0 < memory_share <= 1:
@@ -283,11 +263,3 @@ def _price(given: float | None, cluster: Cluster) -> float | None:
     if not math.isfinite(given) or given < 0 or given > 1e6:
         raise InputError(f"usd-per-hour must be from 0 to 1e6 USD per device-hour: {given}.")
     return given
-
-
-def _efficiency(value: str | Efficiency) -> Efficiency:
-    if isinstance(value, Efficiency):
-        return value
-    if value not in EFFICIENCIES:
-        raise InputError(f"efficiency must be {' or '.join(EFFICIENCIES)}: {value!r}.")
-    return EFFICIENCIES[value]

@@ -1,0 +1,112 @@
+"""The rows of an estimate: from a breakdown and the chalkboard to what people read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeline.phase.breakdown import Breakdown
+from ridgeline.phase.deployment import Deployment, Phase, fits, two_batch_step_s
+from ridgeline.study.chalk import Chalk
+
+Fidelity = Literal["detailed", "chalk"]
+Overlap = Literal["none", "two-batch", "full"]
+_SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One estimate over flat arrays of batch and context."""
+
+    deployment: Deployment
+    phase: Phase
+    batch: NDArray[np.float64]
+    context: NDArray[np.float64]
+    chunk: int
+    """Prompt tokens of a mixed step, else 0."""
+    usd_per_device_hour: float | None
+    fidelity: Fidelity
+    overlap: Overlap
+
+    @property
+    def new_tokens(self) -> NDArray[np.float64]:
+        """Tokens per sequence that count as output of the step (prompt tokens in prefill)."""
+        return self.context if self.phase == "prefill" else np.ones_like(self.context)
+
+    @property
+    def cached(self) -> NDArray[np.float64]:
+        """Tokens per sequence in the cache before the step."""
+        return np.zeros_like(self.context) if self.phase == "prefill" else self.context
+
+    @property
+    def step_tokens(self) -> NDArray[np.float64]:
+        """New tokens of the whole step, prompt chunk included."""
+        return self.batch * self.new_tokens + self.chunk
+
+
+def estimate_rows(q: Question, chalk: Chalk, detail: Breakdown) -> dict[str, NDArray[Any]]:
+    """Return the columns of an estimate, one value per point of the question."""
+    shape = q.batch.shape
+    n = q.deployment.num_devices
+    chalk_step = np.asarray(
+        chalk.step_s(batch=q.batch, new_tokens=q.step_tokens / q.batch, context=q.cached)
+    )
+    bounds = {
+        "none": detail.step_s,
+        "two-batch": _two_batch(q, detail),
+        "full": detail.overlap_step_s,
+    }
+    detailed = q.fidelity == "detailed"
+    step = np.broadcast_to(np.asarray(bounds[q.overlap]), shape) if detailed else chalk_step
+    tokens_per_s = q.batch * q.new_tokens / step
+    price = np.nan if q.usd_per_device_hour is None else q.usd_per_device_hour
+    columns: dict[str, Any] = {
+        "batch": q.batch.astype(np.int64),
+        "context": q.context.astype(np.int64),
+        "step_s": step,
+        "chalk_step_s": chalk_step,
+        "two_batch_step_s": bounds["two-batch"],
+        "overlap_step_s": bounds["full"],
+        "network_s": detail.network_s,
+        "tokens_per_s_per_user": q.new_tokens / step,
+        "tokens_per_s_per_device": tokens_per_s / n,
+        "usd_per_mtok": price * n / _SECONDS_PER_HOUR / tokens_per_s * 1e6,
+        **(_detail_shares(q, detail, step) if detailed else _chalk_shares(q, chalk, step)),
+        "fits": fits(
+            q.deployment,
+            batch=q.batch,
+            tokens=q.cached + q.new_tokens,
+            step_tokens=q.step_tokens,
+        ),
+    }
+    return {k: np.broadcast_to(np.asarray(v), shape) for k, v in columns.items()}
+
+
+def _two_batch(q: Question, detail: Breakdown) -> Any:
+    if not np.any(np.greater(detail.network_s, 0)):
+        return detail.step_s
+    return two_batch_step_s(
+        q.deployment, phase=q.phase, batch=q.batch, context=q.context, chunk=q.chunk
+    )
+
+
+def _detail_shares(q: Question, detail: Breakdown, step: NDArray[np.float64]) -> dict[str, Any]:
+    bandwidth = q.deployment.cluster.device.memory.bandwidth_bytes_per_s
+    return {
+        "mfu": detail.peak_s / step,
+        "mbu": detail.required_bytes / bandwidth / step,
+        "bound_by": detail.bound_by(),
+    }
+
+
+def _chalk_shares(q: Question, chalk: Chalk, step: NDArray[np.float64]) -> dict[str, Any]:
+    per_sequence = q.step_tokens / q.batch
+    terms = chalk.terms_s(batch=q.batch, new_tokens=per_sequence, context=q.cached)
+    return {
+        "mfu": terms["compute"] / step,
+        "mbu": (terms["weight read"] + terms["state read"]) / step,
+        "bound_by": chalk.bound_by(batch=q.batch, new_tokens=per_sequence, context=q.cached),
+    }
