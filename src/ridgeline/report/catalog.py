@@ -127,17 +127,19 @@ def entry_text(sheet: Any) -> str:
     lines += [f"  {key}: {value}" for key, value in facts.items()]
     if sheet.tiers:
         keys = [k for k in sheet.tiers[0] if any(t[k] is not None for t in sheet.tiers)]
-        rows = [{k: words(k, v) for k, v in tier.items()} for tier in sheet.tiers]
-        lines += ["", render_table(_columns(keys), rows)]
-    lines += ["", render_table(_FIGURE_COLUMNS, [_figure_row(f) for f in sheet.figures])]
+        tiers = [{k: words(k, v) for k, v in tier.items()} for tier in sheet.tiers]
+        lines += ["", render_table(_columns(keys), tiers)]
+    addresses = _addresses(sheet)
+    rows = [_figure_row(f, addresses) for f in sheet.figures]
+    lines += ["", render_table(_FIGURE_COLUMNS, rows)]
     if sheet.derived:
         lines += ["", "What follows"]
         lines += [f"  {_label(k)}: {_derived(k, v)}" for k, v in sheet.derived.items()]
     if sheet.note:
         lines += ["", f"Note: {sheet.note}"]
     lines += [f"Flag: {flag}" for flag in sheet.flags]
-    if sheet.sources:
-        lines += ["", "Sources", *(f"  {k}: {v}" for k, v in sheet.sources.items())]
+    sources = {**sheet.sources, **{mark: address for address, mark in addresses.items()}}
+    lines += ["", "Sources", *(f"  {k}: {v}" for k, v in sources.items())]
     return "\n".join(lines)
 
 
@@ -150,9 +152,16 @@ _FIGURE_COLUMNS = (
 )
 
 
-def _figure_row(figure: Any) -> Mapping[str, Any]:
+def _addresses(sheet: Any) -> dict[str, str]:
+    """Return a mark such as `[1]` for each source that is an address, too long for a column."""
+    used = dict.fromkeys(f.source for f in sheet.figures if "://" in f.source)
+    return {address: f"[{i}]" for i, address in enumerate(used, 1)}
+
+
+def _figure_row(figure: Any, addresses: Mapping[str, str]) -> Mapping[str, Any]:
     value = "unknown" if figure.value is None else figure.value
-    return {**asdict(figure), "value": value, "note": figure.note or ""}
+    source = addresses.get(figure.source, figure.source)
+    return {**asdict(figure), "value": value, "source": source, "note": figure.note or ""}
 
 
 def _derived(key: str, value: Any) -> str:
