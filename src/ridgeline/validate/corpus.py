@@ -52,6 +52,13 @@ class CorpusRow:
         return None if known is None or self.predicted is None else self.predicted / known - 1
 
     @property
+    def split_agrees(self) -> bool | None:
+        """Whether language and multimodal parts are told apart as the index does."""
+        if self.truth_multimodal is None or self.predicted_multimodal is None:
+            return None
+        return self.predicted_multimodal == self.truth_multimodal
+
+    @property
     def active_agrees(self) -> bool | None:
         """Whether both active counts are exact; None where the index has none."""
         pairs = (
@@ -80,6 +87,11 @@ class CorpusReport:
         with_truth = [r for r in self.rows if r.truth is not None and r.status != "refused_right"]
         exact = sum(r.status == "exact" for r in with_truth)
         return exact / len(with_truth) if with_truth else 1.0
+
+    @property
+    def split_differs(self) -> int:
+        """Rows exact in total whose multimodal part is drawn elsewhere than in the index."""
+        return sum(r.status == "exact" and r.split_agrees is False for r in self.rows)
 
     @property
     def active_checked(self) -> int:
@@ -158,7 +170,7 @@ def score_file(directory: Path, row: dict[str, str | None]) -> CorpusRow:
         else counts.num_active_params_excluding_input_embedding,
         truth_active_excl=_number(row, "meta_active_excl_input_embed"),
         published_total=published,
-        status=_status(arch, counts, error, truth, other, published, expected),
+        status=_status(arch, counts, error, truth, published, expected),
         flags=() if arch is None else arch.flags,
         error="" if error is None else str(error),
     )
@@ -169,7 +181,6 @@ def _status(
     counts: ParameterCount | None,
     error: RidgelineError | None,
     truth: int | None,
-    other: int | None,
     published: float | None,
     expected: str,
 ) -> Status:
@@ -182,8 +193,7 @@ def _status(
         return "silently_wrong"
     assumed = any(f.startswith("assumed") for f in arch.flags)
     if truth is not None:
-        split = other is None or counts.num_multimodal_params == other
-        if counts.num_params == truth and split:
+        if counts.num_params == truth:
             return "exact"
         return "flagged" if assumed else "silently_wrong"
     if assumed:

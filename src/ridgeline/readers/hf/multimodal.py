@@ -157,6 +157,11 @@ class Wrapper:
     """Old files keep the language keys at the top level."""
 
 
+_COUNTED = {
+    "text_config", "language_config", "llm_config", "vision_config", "quantization_config",
+    "generation_config", "rope_config", "rope_scaling_config",
+}  # fmt: skip
+
 WRAPPERS: dict[str, Wrapper] = {
     "aria": Wrapper(text="aria_text", vision="idefics3_vision", projector=_aria),
     "cohere2_vision": Wrapper(
@@ -180,9 +185,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "llava": Wrapper(text="llama", vision="clip_vision_model", projector=_llava),
     "llava_next": Wrapper(text="llama", vision="clip_vision_model", projector=_llava_next),
     "llava_next_video": Wrapper(text="llama", vision="clip_vision_model", projector=_llava_next),
-    "llava_onevision": Wrapper(
-        text="qwen2", vision="siglip_vision_model", projector=_llava_next
-    ),
+    "llava_onevision": Wrapper(text="qwen2", vision="siglip_vision_model", projector=_llava_next),
     "minimax_m3_vl": Wrapper(
         text="minimax_m3_vl_text", vision="minimax_m3_vl_vision", projector=_minimax
     ),
@@ -201,9 +204,7 @@ WRAPPERS: dict[str, Wrapper] = {
         text="qwen3_omni_moe_text", vision="qwen3_omni_moe_vision_encoder"
     ),
     "qwen2_5_omni": Wrapper(text="", omni=True),
-    "qwen2_5_omni_thinker": Wrapper(
-        text="qwen2_5_omni_text", vision="qwen2_5_omni_vision_encoder"
-    ),
+    "qwen2_5_omni_thinker": Wrapper(text="qwen2_5_omni_text", vision="qwen2_5_omni_vision_encoder"),
     "ernie4_5_vl_moe": Wrapper(
         text="ernie4_5_vl_moe_text", vision="ernie4_5_vl_moe_vision", projector=_ernie, flat=True
     ),
@@ -240,6 +241,7 @@ def read_wrapper(
     arch = reader(text)
     arch = replace(arch, model_type=k.model_type, tie_word_embeddings=_tie(k, text, arch))
     towers = arch.num_multimodal_params + _towers(k, wrapper, arch)
+    _flag_uncounted(k)
     return replace(arch, num_multimodal_params=towers)
 
 
@@ -252,6 +254,16 @@ def _read_omni(k: Keys, readers: Mapping[str, Callable[[Keys], Architecture]]) -
     kind = k.model_type + "_thinker"
     return read_wrapper(Keys(inner.values, kind, path=inner.path, flags=k.flags), WRAPPERS[kind],
                         readers)  # fmt: skip
+
+
+def _flag_uncounted(k: Keys) -> None:
+    """Note every sub-model that no tower here counts."""
+    known = _COUNTED | ({"audio_config"} if k.model_type == "gemma4" else set[str]())
+    sections: dict[str, Any] = class_defaults().get(k.model_type, {}).get("sections", {})
+    named = {key for key, value in k.values.items() if isinstance(value, Mapping)}
+    for key in sorted({x for x in named | set(sections) if x.endswith("_config")} - known):
+        if k.values.get(key, True) is not None:
+            k.assume(f"`{key}` of {k.model_type} is not counted")
 
 
 def _tie(k: Keys, text: Keys, arch: Architecture) -> bool:

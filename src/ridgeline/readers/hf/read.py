@@ -47,8 +47,10 @@ def _read(config: Mapping[str, Any]) -> Architecture:
         names = architectures(config)
         kind = guess_type(names, READERS)
         if kind is None:
-            named = f"none of its architectures ({', '.join(names)[:100]}) is known" if names else (
-                "no `architectures` either"
+            named = (
+                f"none of its architectures ({', '.join(names)[:100]}) is known"
+                if names
+                else ("no `architectures` either")
             )
             raise UnsupportedError(f"the config has no `model_type`, and {named}.")
         flags.append(f"assumed: no model_type; read as {kind} from its architectures")

@@ -190,7 +190,9 @@ def read_ernie_vl_text(k: Keys) -> Architecture:
     hidden, n = k.count("hidden_size"), k.layers()
     size, vision_size = _pair(k, "moe_intermediate_size", (1536, 512))
     experts, vision_experts = _pair(k, "moe_num_experts", (64, 64))
-    start = _pair(k, "moe_layer_start_index", (1, 1))[0] if "moe_layer_start_index" in k.values else 1
+    start = (
+        _pair(k, "moe_layer_start_index", (1, 1))[0] if "moe_layer_start_index" in k.values else 1
+    )
     sparse = first_dense(k, n, start)
     mixed = moe(
         hidden, experts, k.count("moe_k", "num_experts_per_tok"), size,

@@ -193,5 +193,3 @@ REMOTE: dict[str, Callable[[Keys], Architecture]] = {
     "xverse": _spec(Spec(q_bias=False, o_bias=False)),
     "yi": _spec(Spec(q_bias=False, o_bias=False)),
 }  # fmt: skip
-
-
