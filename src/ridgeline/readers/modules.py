@@ -15,23 +15,23 @@ from ridgeline.model.architecture import WeightClass
 Part = WeightClass | Literal["multimodal", "mtp", "other"]
 """A weight class, or a part of the file that is not in the counted model."""
 
-_RULES: tuple[tuple[Part, str], ...] = (
-    ("multimodal", r"vision|visual|image|audio|multi_?modal|mm_projector|\bmtmd|^mm\.|^v\.|embed_vi"
-     r"|patch_embed|connector"),
-    ("mtp", r"\bmtp|nextn|\beh_proj|\benorm\b|\bhnorm\b|shared_head"),
-    ("router", r"correction_bias|exp_probs|shared_expert_gate|gate_inp"),
-    ("norm", r"norm|\bln_|layer_scale|\bln\d|_sinks?\b|sinks$|rope_freqs|inv_freq"),
-    ("shared_expert", r"shared_expert|shared_mlp|_shexp|_chexp"),
-    ("expert", r"\bexperts?\b|_exps\b|experts?_|switch_mlp"),
-    ("router", r"router|(^|\.)gate$|(^|\.)gate\.(weight|bias)$|\.wg\b"),
-    ("head", r"lm_head|(^|\.)head\b|embed_out|^output\.(weight|bias)|(^|\.)output$"),
-    ("embedding", r"embed|\bwte\b|\bwpe\b|position_emb|token_types"),
-    ("attention", r"attn|attention|mixer|mamba|\bssm|conv|recurrent|temporal|indexer|compressor"
-     r"|time_mix|\b[qkvo]_proj|qkv|o_proj|linear_attn|\bin_proj|out_proj|(^|\.)w[qkvo]\b"),
-    ("ffn", r"mlp|feed_?forward|\bffn|fc1|fc2|fc_in|fc_out|gate_proj|up_proj|down_proj|gate_up"
-     r"|channel_mix|4h|(^|\.)w[123]\b"),
-)  # fmt: skip
-_COMPILED = tuple((part, re.compile(pattern)) for part, pattern in _RULES)
+_RULES: dict[Part, list[str]] = {
+    "multimodal": [r"vision|visual|image|audio|multi_?modal|mm_projector|^mm\.|^v\.|embed_vi",
+                   r"patch_embed|connector"],
+    "mtp": [r"\bmtp|nextn|\beh_proj|\benorm\b|\bhnorm\b|shared_head"],
+    "norm": [r"norm|\bln_|layer_scale|\bln\d|sinks?$|rope_freqs|inv_freq"],
+    "router": [r"correction_bias|exp_probs|shared_expert_gate|gate_inp|router",
+               r"(^|\.)gate(\.weight|\.bias)?$|\.wg\b"],
+    "shared_expert": [r"shared_expert|shared_mlp|_shexp|_chexp"],
+    "expert": [r"\bexperts?\b|_exps\b|experts?_|switch_mlp"],
+    "head": [r"lm_head|(^|\.)head\b|embed_out|^output\.(weight|bias)|(^|\.)output$"],
+    "embedding": [r"embed|\bwte\b|\bwpe\b|position_emb|token_types"],
+    "attention": [r"attn|attention|mixer|mamba|\bssm|conv|recurrent|temporal|indexer|compressor",
+                  r"time_mix|\b[qkvo]_proj|qkv|linear_attn|\bin_proj|out_proj|(^|\.)w[qkvo]\b"],
+    "ffn": [r"mlp|feed_?forward|\bffn|fc1|fc2|fc_in|fc_out|gate_proj|up_proj|down_proj|gate_up",
+            r"channel_mix|4h|(^|\.)w[123]\b"],
+}  # fmt: skip
+_COMPILED = tuple((part, re.compile("|".join(words))) for part, words in _RULES.items())
 _LAYER = re.compile(r"(?:^|\.|\b)(?:layers?|blk|h|blocks?)\.(\d+)(?!\d)")
 _TAIL = re.compile(
     r"\b(q|k|v|o|kv|q_a|q_b|kv_a|kv_b|up|down|in|out)_proj|indexers?|compressor|conv"
@@ -49,7 +49,10 @@ def part_of(name: str) -> Part:
     ('expert', 'attention')
     """
     text = name.lower()[:400]
-    return next((part for part, rule in _COMPILED if rule.search(text)), "other")
+    for part, rule in _COMPILED:
+        if rule.search(text):
+            return part
+    return "other"
 
 
 def layer_of(name: str) -> int | None:
@@ -66,7 +69,7 @@ class Selection:
     layer: int | None = None
     """The only layer; None for all of them."""
     partial: bool = False
-    """Only some matrices of the class."""
+    """Only some matrices of the class; with no class: a pattern that is not understood."""
 
 
 def selection(pattern: str) -> Selection:
@@ -78,6 +81,8 @@ def selection(pattern: str) -> Selection:
     (('attention',), Selection(classes=('attention', 'ffn', 'expert', 'shared_expert'), layer=0, \
 partial=False))
     """
+    if "(?" in pattern:
+        return Selection(partial=True)
     text = pattern[:400].removeprefix("re:").replace("\\.", ".").lower()
     text = re.sub(r"\.?\*|[\^$\\?]", ".", text)
     text = re.sub(r"\.+", ".", text).strip(".")
