@@ -182,7 +182,7 @@ def why_text(result: Any) -> str:
     return "\n".join(
         [
             f"why {human(total, 's')} (detailed; the parts sum to it) at batch {row['batch']:,},"
-            + f" context {row['context']:,}:",
+            f" context {row['context']:,}:",
             _parts_table(parts, total),
             *_wrapped("limits: " + ", ".join(shares)),
             *_wrapped("+1 % of a figure shortens the step by: " + ", ".join(helps)),
@@ -265,7 +265,8 @@ def _heading(result: Any) -> str:
         f"{request['model']} on {request['on']}: {request['phase']}, {request['devices']} devices"
         f" ({degrees}), {request['efficiency']} efficiency\n"
         f"{params_text(chalk.num_params)} parameters,"
-        f" {params_text(chalk.num_active_params)} active; weights {'/'.join(formats)}; cache {request['dtypes']['kv']},"
+        f" {params_text(chalk.num_active_params)} active;"
+        f" weights {'/'.join(formats)}; cache {request['dtypes']['kv']},"
         f" {human(chalk.kv_bytes_per_token, 'B')}/token; {cost}"
     )
 
