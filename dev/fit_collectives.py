@@ -174,7 +174,7 @@ def _deepep(data: pd.DataFrame, *, normal: bool, system: str) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _frame(data, library, kind, group, payload, time_s) -> pd.DataFrame:  # noqa: ANN001, PLR0917
+def _frame(data, library, kind, group, payload, time_s) -> pd.DataFrame:  # noqa: ANN001
     return pd.DataFrame(
         {
             "library": library,

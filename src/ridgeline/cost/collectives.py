@@ -85,7 +85,8 @@ def collective_time(
     records = IDEAL if efficiency == "ideal" else efficiency
     if not cluster.tiers:
         return _no_network(message)
-    members = ranks_per_tier(cluster, message.group, stride(layout, message.axis))
+    step = stride(layout, message.axis, message.group)
+    members = ranks_per_tier(cluster, message.group, step)
     candidates = plans(message, cluster, members)
     if algorithms is not None:
         wanted = set(algorithms)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ridgeline.model.work import Number, Routing
@@ -43,8 +45,9 @@ def expected_domains(routing: Routing, domains: Number) -> Number:
 def _miss(total: Number, draws: Number, marked: Number) -> Number:
     """Probability that none of `draws` out of `total` is one of the `marked`."""
     product = np.ones(np.broadcast_shapes(np.shape(total), np.shape(draws), np.shape(marked)))
-    for j in range(int(np.max(draws))):
+    for j in range(math.ceil(np.max(draws))):
         left = np.maximum(np.subtract(total, j), 1e-12)
         step = np.clip(1 - np.divide(marked, left), 0.0, 1.0)
-        product = product * np.where(np.less(j, draws), step, 1.0)
+        # A mean of copies need not be whole: the last draw happens with the rest's probability.
+        product = product * (1 - (1 - step) * np.clip(np.subtract(draws, j), 0.0, 1.0))
     return product

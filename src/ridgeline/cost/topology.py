@@ -20,14 +20,14 @@ Pattern = Literal["neighbour", "spread", "pair"]
 Axis = Literal["tp", "ep", "cp", "dp", "pp"]
 
 
-def stride(layout: Layout, axis: Axis) -> Number:
+def stride(layout: Layout, axis: Axis, group: Number | None = None) -> Number:
     """Return the devices [1] between neighbouring ranks of a parallel axis.
 
-    Devices are numbered innermost first: tp, then cp, then dp, then pp. The ep ranks lie over
-    the tp·cp·dp devices of a stage, each expert cut over the tp·cp·dp/ep devices next to each
-    other.
+    Devices are numbered innermost first: tp, then cp, then dp, then pp. The ep ranks lie evenly
+    over the tp·cp·dp devices of a stage, each expert cut over the tp·cp·dp/ep devices next to
+    each other. An exchange among fewer ranks than ep (one per dp group, say) is spread evenly too.
 
-    >>> stride(Layout(tp=2, dp=4, ep=8), "ep"), stride(Layout(tp=2, dp=4, ep=4), "ep")
+    >>> stride(Layout(tp=2, dp=4, ep=8), "ep"), stride(Layout(tp=2, dp=4, ep=8), "ep", 4)
     (1, 2)
     """
     stage = layout.tp * layout.cp * layout.dp
@@ -35,7 +35,7 @@ def stride(layout: Layout, axis: Axis) -> Number:
         "tp": 1,
         "cp": layout.tp,
         "dp": layout.tp * layout.cp,
-        "ep": np.maximum(1, stage // layout.ep),
+        "ep": np.maximum(1, stage // (layout.ep if group is None else group)),
         "pp": stage,
     }
     step = strides[axis]

@@ -11,7 +11,7 @@ from ridgeline.model.architecture import Experts, FeedForward
 from ridgeline.model.coverage import expected_experts_touched
 from ridgeline.model.layout import Layout
 from ridgeline.model.scene import Scene, gemm_groups, joined_name
-from ridgeline.model.work import Axis, CollectiveKind, Number, Operation
+from ridgeline.model.work import Axis, CollectiveKind, Number, Operation, Routing
 
 Imbalance = Callable[[Experts, Number, Layout], Number]
 """(experts, tokens of the replica, layout) -> load of the busiest rank over the mean, ≥ 1."""
@@ -125,10 +125,24 @@ def _messages(
     local = scene.local_tokens * token_bytes
     exchange = scene.tokens * (experts.mean_active * token_bytes) / layout.ep
     ranks = np.minimum(layout.ep, groups)
+    # Of ep > dp·cp ranks, each tp index exchanges only the copies for its own experts.
+    routing = Routing(
+        top_k=experts.mean_active * ranks / layout.ep,
+        num_experts=experts.num_experts * ranks / layout.ep,
+        num_groups=experts.num_groups,
+        top_groups=experts.num_groups_per_tok,
+    )
 
     def send(name: str, kind: CollectiveKind, axis: Axis, size: Number) -> tuple[Operation, ...]:
-        group = sharing if axis == "dp" else ranks
-        return scene.message(name, kind, axis, payload_bytes=size, group=group, count=count)
+        return scene.message(
+            name,
+            kind,
+            axis,
+            payload_bytes=size,
+            group=sharing if axis == "dp" else ranks,
+            count=count,
+            routing=routing if axis == "ep" else None,
+        )
 
     before = (
         *send("experts.gather", "all_gather", "dp", local),

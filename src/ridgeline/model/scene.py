@@ -10,7 +10,15 @@ import numpy as np
 from ridgeline.model.architecture import Architecture, Linear
 from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
-from ridgeline.model.work import Axis, CollectiveKind, Message, Number, Operation, Step
+from ridgeline.model.work import (
+    Axis,
+    CollectiveKind,
+    Message,
+    Number,
+    Operation,
+    Routing,
+    Step,
+)
 
 _DECODE_LIKE_TOKENS = 8
 """Up to this many new tokens a step needs logits for all of them (speculative verification)."""
@@ -101,6 +109,7 @@ class Scene:
         payload_bytes: Number,
         group: Number,
         count: Number,
+        routing: Routing | None = None,
     ) -> tuple[Operation, ...]:
         """Return one collective, or nothing where its group is a single rank everywhere."""
         if is_one(group):
@@ -118,6 +127,7 @@ class Scene:
                     payload_bytes=payload_bytes,
                     group=group,
                     axis=axis,
+                    routing=routing,
                 ),
             ),
         )

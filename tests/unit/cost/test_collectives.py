@@ -237,7 +237,7 @@ efficiencies = st.sampled_from(["ideal", CALIBRATED])
     efficiency=efficiencies,
     faster=st.sampled_from(["inner", "outer"]),
 )
-def test_laws(kind, size, group, shape, efficiency, faster):  # noqa: PLR0917 - drawn
+def test_laws(kind, size, group, shape, efficiency, faster):
     """Degree 1 is free; a doubled link never slows; best ≤ every candidate; never below bytes/B."""
     inner, outer = node(latency_s=1e-6, **shape), fabric(latency_s=5e-6)
     pod = cluster(inner, outer)
@@ -295,3 +295,19 @@ def test_more_racks_never_reduce_cross_rack_bytes(racks, top_k, direct):
 
 def test_ranks_per_tier_leaves_a_group_that_does_not_fit_short():
     assert int(ranks_per_tier(cluster(node()), 16, 1)[-1]) == 8
+
+
+def test_exchange_between_dp_groups_crosses_nodes():
+    """tp=8, dp=4, ep=32 on nodes of 8: the 4 ranks of one tp index sit on 4 nodes."""
+    pod = cluster(node(), fabric(size=32))
+    routing = Routing(top_k=1.0, num_experts=8)
+    message = Message(kind="all_to_all", payload_bytes=1e6, group=4, axis="ep", routing=routing)
+    cost = collective_time(message, pod, Layout(tp=8, dp=4, ep=32), efficiency="ideal")
+    assert cost.bytes_by_tier["scale_up"] == 0
+    assert cost.bytes_by_tier["scale_out"] == pytest.approx(0.75e6)
+
+
+def test_fractional_copies_interpolate():
+    assert expected_domains(Routing(top_k=0.5, num_experts=64), 8) == pytest.approx(0.5)
+    low, mid, high = (expected_domains(Routing(top_k=k, num_experts=64), 8) for k in (2, 2.5, 3))
+    assert low < mid < high
