@@ -31,12 +31,12 @@ def mamba1(
     vectors = inner_size * (conv_kernel + int(conv_bias)) + inner_size * state_size + inner_size
     if inner_norms:
         vectors += time_step_rank + 2 * state_size
-    rank_and_states = time_step_rank + 2 * state_size
+    x_width = num_heads * (time_step_rank + 2 * state_size)
     return Mixer(
         kind="mamba1",
         linears=(
             linear("in_proj", hidden_size, 2 * inner_size, split="column", bias=proj_bias),
-            linear("x_proj", inner_size, num_heads * rank_and_states, split="row", groups=num_heads),
+            linear("x_proj", inner_size, x_width, split="row", groups=num_heads),
             linear("dt_proj", num_heads * time_step_rank, inner_size, split="column", bias=True,
                    groups=num_heads),
             linear("out_proj", inner_size, hidden_size, split="row", bias=proj_bias),

@@ -190,17 +190,15 @@ def _status(
         right = must_refuse and isinstance(error, UnsupportedError | InputError)
         return "refused_right" if right else "refused_wrong"
     if must_refuse:
+        # A count where a refusal is due is wrong whatever its flags say.
         return "silently_wrong"
     assumed = any(f.startswith("assumed") for f in arch.flags)
-    if truth is not None:
-        if counts.num_params == truth:
-            return "exact"
-        return "flagged" if assumed else "silently_wrong"
+    if truth is not None and counts.num_params == truth:
+        return "exact"
     if assumed:
         return "flagged"
-    if published and abs(counts.num_params / published - 1) > _PUBLISHED_SHARE:
-        return "silently_wrong"
-    return "unverified"
+    off = published and abs(counts.num_params / published - 1) > _PUBLISHED_SHARE
+    return "silently_wrong" if truth is not None or off else "unverified"
 
 
 def validate_corpus(directory: Path) -> CorpusReport:

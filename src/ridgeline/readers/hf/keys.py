@@ -50,11 +50,20 @@ def class_defaults() -> dict[str, Any]:
 
     Source: configuration classes of transformers 5.24.0 (Apache-2.0), shape keys only.
     """
-    text = resources.files(__package__).joinpath("class_defaults.json").read_text("utf-8")
+    text = (
+        resources.files("ridgeline.readers.hf").joinpath("class_defaults.json").read_text("utf-8")
+    )
     return cast("dict[str, Any]", json.loads(text))
 
 
 _ABSENT = object()
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and anything else as a list of one."""
+    if isinstance(value, list | tuple):
+        return list(cast("list[Any]", value))
+    return [value]
 
 
 class Keys:
@@ -219,7 +228,7 @@ class Keys:
             return None
         if not isinstance(value, list | tuple):
             raise InputError(f"{self._where(name)} must be a list: {repr(value)[:60]}.")
-        items = cast("list[Any]", list(cast("list[Any]", value)))
+        items = as_list(value)
         if len(items) > 4 * MAX_LAYERS:
             raise InputError(f"{self._where(name)} has {len(items):,} entries; that is too many.")
         return items

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from ridgeline.errors import InputError, UnsupportedError
 from ridgeline.model.architecture import Architecture
-from ridgeline.readers.hf.keys import Keys, class_defaults
+from ridgeline.readers.hf.keys import Keys, as_list, class_defaults
 from ridgeline.readers.hf.vision import TOWERS
 
 Projector = Callable[[Keys, Keys, Architecture], int]
@@ -25,7 +25,7 @@ def _none(top: Keys, vision: Keys, text: Architecture) -> int:
 
 def _llava(top: Keys, vision: Keys, text: Architecture) -> int:
     layers = top.raw("vision_feature_layer", default=-2)
-    width = vision.count("hidden_size") * (len(layers) if isinstance(layers, list) else 1)
+    width = vision.count("hidden_size") * len(as_list(layers))
     bias = text.hidden_size if top.flag("multimodal_projector_bias", default=True) else 0
     return width * text.hidden_size + text.hidden_size**2 + 2 * bias
 
@@ -79,7 +79,7 @@ def _aria(top: Keys, vision: Keys, text: Architecture) -> int:
     """Return Aria's resampler: queries, one cross attention, one small feed-forward part."""
     w = vision.count("hidden_size")
     counts = top.raw("projector_patch_to_query_dict", default=None)
-    sizes = list(counts.values()) if isinstance(counts, Mapping) else []
+    sizes = list(cast("Mapping[str, Any]", counts).values()) if isinstance(counts, Mapping) else []
     queries = max((top.check(x, "projector_patch_to_query_dict") for x in sizes), default=256)
     attention = 3 * w * w + 4 * (w * w + w) + (w * w + w) + 6 * w
     return queries * w + attention + w * text.hidden_size + text.hidden_size**2
@@ -89,9 +89,8 @@ def _kimi(top: Keys, vision: Keys, text: Architecture) -> int:
     del top
     w = vision.count("hidden_size")
     merge = vision.raw("merge_kernel_size", default=[2, 2])
-    sides = list(merge) if isinstance(merge, list | tuple) else [merge, merge]
     merged = w
-    for side in sides:
+    for side in as_list(merge):
         merged *= vision.check(side, "merge_kernel_size", minimum=1)
     return 2 * w + merged * merged + merged + merged * text.hidden_size + text.hidden_size
 
@@ -267,7 +266,7 @@ def _flag_uncounted(k: Keys) -> None:
 
 
 def _tie(k: Keys, text: Keys, arch: Architecture) -> bool:
-    """Return whether the head is tied: the top level decides, then the text part, then its class."""
+    """Return whether the head is tied: top level first, then the text part, then its class."""
     top = k.values.get("tie_word_embeddings")
     if isinstance(top, bool):
         stated = text.values.get("tie_word_embeddings")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ridgeline.readers.hf.keys import Keys
+from ridgeline.readers.hf.keys import Keys, as_list
 
 
 def _layer(hidden: int, inner: int, *, bias: bool = True, norm: int = 2) -> int:
@@ -33,10 +33,9 @@ def _patch(k: Keys, hidden: int, *, bias: bool, temporal: bool = False) -> int:
 def _grid(k: Keys) -> int:
     """Return patches per image."""
     size = k.raw("image_size")
-    side = k.check(size[0] if isinstance(size, list | tuple) and size else size, "image_size")
+    side = k.check((as_list(size) or [None])[0], "image_size")
     patch = k.raw("patch_size")
-    p = k.check(patch[0] if isinstance(patch, list | tuple) and patch else patch, "patch_size",
-                minimum=1)  # fmt: skip
+    p = k.check((as_list(patch) or [None])[0], "patch_size", minimum=1)
     return (side // p) ** 2
 
 
@@ -239,7 +238,7 @@ def internvl(k: Keys) -> int:
 
 def _patch_pair(k: Keys, h: int) -> int:
     raw = k.raw("patch_size")
-    sides = list(raw) if isinstance(raw, list | tuple) else [raw, raw]
+    sides = as_list(raw) or [raw]
     area = k.check(sides[0], "patch_size", minimum=1) * k.check(sides[-1], "patch_size", minimum=1)
     return h * k.count("num_channels", default=3) * area + h
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ridgeline.model.architecture import Architecture
-from ridgeline.readers.hf.families.dense_table import DENSE, MIXTURE
 from ridgeline.readers.hf.families.deepseek_v4 import read_deepseek_v4
+from ridgeline.readers.hf.families.dense_table import DENSE, MIXTURE
 from ridgeline.readers.hf.families.gemma import GEMMA
 from ridgeline.readers.hf.families.glm5_next import read_glm5_next
 from ridgeline.readers.hf.families.hybrid import HYBRID
 from ridgeline.readers.hf.families.latent import LATENT
 from ridgeline.readers.hf.families.legacy import LEGACY
+from ridgeline.readers.hf.families.linear import LINEAR
 from ridgeline.readers.hf.families.mixtures import MIXTURES
 from ridgeline.readers.hf.families.remote import REMOTE
 from ridgeline.readers.hf.families.standard import standard
@@ -23,6 +24,7 @@ READERS: dict[str, Reader] = {
     **{name: standard(spec) for name, spec in {**DENSE, **MIXTURE}.items()},
     **LATENT,
     **HYBRID,
+    **LINEAR,
     **LEGACY,
     **GEMMA,
     **MIXTURES,

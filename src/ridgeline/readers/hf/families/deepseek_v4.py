@@ -5,6 +5,8 @@ Source: modeling_deepseek_v4 of transformers 5.24.0.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ridgeline.model.architecture import (
     Architecture,
     Block,
@@ -18,7 +20,6 @@ from ridgeline.readers.hf.assemble import assemble
 from ridgeline.readers.hf.families.standard import MoeSpec, mixture, mtp_blocks
 from ridgeline.readers.hf.keys import Keys
 from ridgeline.readers.hf.layers import tied
-from dataclasses import replace
 
 
 def _ratios(k: Keys, num_layers: int) -> list[int]:

@@ -12,7 +12,7 @@ from ridgeline.model.architecture import Architecture, Block, FeedForward, Mixer
 from ridgeline.model.build import dense, gqa, linear, moe
 from ridgeline.readers.hf.assemble import assemble
 from ridgeline.readers.hf.families.standard import head_dim_of
-from ridgeline.readers.hf.keys import Keys
+from ridgeline.readers.hf.keys import Keys, as_list
 from ridgeline.readers.hf.layers import kinds, tied
 
 
@@ -100,8 +100,7 @@ def read_gemma3n(k: Keys) -> Architecture:
     streams, rank = k.count("altup_num_inputs"), k.count("laurel_rank")
     extra, width = _per_layer_inputs(k, hidden)
     raw = k.raw("intermediate_size")
-    sizes = [k.check(x, "intermediate_size", minimum=1) for x in raw] if isinstance(
-        raw, list | tuple) else [k.count("intermediate_size")] * n  # fmt: skip
+    sizes = [k.check(x, "intermediate_size", minimum=1) for x in as_list(raw)]
     bias = k.flag("attention_bias")
     streams_linears = (
         linear("altup.modality_router", hidden, streams, "ffn"),

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ridgeline.model.architecture import Architecture, Block, FeedForward, Mixer
+from ridgeline.model.build import linear
 from ridgeline.readers.hf.assemble import assemble
 from ridgeline.readers.hf.families.deepseek_v4 import hyper_connection, hyper_vectors
-from ridgeline.readers.hf.families.hybrid import kda_of
 from ridgeline.readers.hf.families.latent import LatentSpec, feeds_of, index_scores, latent_mixer
+from ridgeline.readers.hf.families.linear import kda_of
 from ridgeline.readers.hf.families.standard import MoeSpec
 from ridgeline.readers.hf.keys import Keys
 from ridgeline.readers.hf.layers import kinds, tied
-from ridgeline.model.build import linear
 
 
 def read_glm5_next(k: Keys) -> Architecture:

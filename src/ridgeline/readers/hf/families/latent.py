@@ -12,7 +12,7 @@ from ridgeline.model.architecture import Architecture, Block, FeedForward, Index
 from ridgeline.model.build import Gate, dense, ffn_linears, linear, mla, moe
 from ridgeline.readers.hf.assemble import assemble
 from ridgeline.readers.hf.families.standard import MoeSpec, mixture, mtp_blocks
-from ridgeline.readers.hf.keys import Keys
+from ridgeline.readers.hf.keys import Keys, as_list
 from ridgeline.readers.hf.layers import sparse_layers, tied
 
 
@@ -42,8 +42,8 @@ def index_scores(k: Keys, num_layers: int, offset: int = 2) -> list[bool]:
     if named is not None:
         return [str(x) == "full" for x in named]
     pattern = k.raw("index_topk_pattern", default=None)
-    if isinstance(pattern, str | list | tuple):
-        marks: list[str] = [str(x) for x in pattern]
+    if pattern is not None:
+        marks = list(pattern) if isinstance(pattern, str) else [str(x) for x in as_list(pattern)]
         if len(marks) >= num_layers:
             return [x in ("F", "full") for x in marks[:num_layers]]
     freq = max(1, k.maybe("index_topk_freq", default=1) or 1)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, cast
 
 from ridgeline.errors import UnsupportedError
 from ridgeline.model.architecture import Architecture, Block, FeedForward, Mixer
 from ridgeline.model.build import dense, gqa, linear, moe
 from ridgeline.readers.hf.assemble import assemble
 from ridgeline.readers.hf.families.standard import Spec, read_standard
-from ridgeline.readers.hf.keys import Keys
+from ridgeline.readers.hf.keys import Keys, as_list
 from ridgeline.readers.hf.layers import tied
 
 
@@ -111,8 +112,10 @@ def read_gpt_neo(k: Keys) -> Architecture:
     if not kinds:
         groups = k.items("attention_types") or [[["global", "local"], 1]]
         for group in groups:
-            if isinstance(group, list | tuple) and len(group) == 2:
-                kinds += [str(x) for x in group[0]] * k.check(group[1], "attention_types")
+            pair = as_list(group)
+            if len(pair) == 2 and len(kinds) < n:
+                times = min(n, k.check(pair[1], "attention_types"))
+                kinds += [str(x) for x in as_list(pair[0])] * times
             if len(kinds) >= n:
                 break
     window = k.count("window_size", default=256)
@@ -213,8 +216,8 @@ def read_nemotron_nas(k: Keys) -> Architecture:
     head_dim = k.maybe("head_dim", minimum=1) or hidden // heads
     layers: list[Block] = []
     for item in k.per_layer("block_configs", n) or []:
-        inner = Keys(item if isinstance(item, dict) else {}, "", path="block_configs.",
-                     flags=k.flags)  # fmt: skip
+        values = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+        inner = Keys(values, "", path="block_configs.", flags=k.flags)
         a = inner.section("attention", model_type="")
         f = inner.section("ffn", model_type="")
         norms = 0

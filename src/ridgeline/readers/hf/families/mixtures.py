@@ -26,9 +26,8 @@ from ridgeline.readers.hf.families.standard import (
     head_dim_of,
     mixture,
     mtp_blocks,
-    read_standard,
 )
-from ridgeline.readers.hf.keys import Keys
+from ridgeline.readers.hf.keys import Keys, as_list
 from ridgeline.readers.hf.layers import FULL, kinds, sparse_layers, tied, windows
 
 
@@ -122,11 +121,10 @@ def _one(k: Keys, name: str, value: Any) -> int:
 
     A list of equal entries counts as one; of different entries, the first, with a flag.
     """
-    if isinstance(value, list | tuple) and value:
-        if any(x != value[0] for x in value):
-            k.assume(f"`{name}` differs between layers; the first value is used for all")
-        value = value[0]
-    return k.check(value, name, minimum=0)
+    items = as_list(value) or [None]
+    if any(x != items[0] for x in items):
+        k.assume(f"`{name}` differs between layers; the first value is used for all")
+    return k.check(items[0], name, minimum=0)
 
 
 def read_hunyuan_moe(k: Keys) -> Architecture:
@@ -211,7 +209,7 @@ def _pair(k: Keys, name: str, fallback: tuple[int, int]) -> tuple[int, int]:
     raw = k.raw(name, default=None)
     if raw is None:
         return fallback
-    items: list[Any] = list(raw) if isinstance(raw, list | tuple) else [raw, raw]
+    items = as_list(raw)
     if not items:
         return fallback
     return k.check(items[0], name), k.check(items[-1], name)
@@ -249,7 +247,7 @@ def read_step(k: Keys) -> Architecture:
 
 def enumerated_layers(k: Keys, listed: Any, n: int) -> list[bool]:
     """Return the layers named in "3,4,5" or a list."""
-    items: list[Any] = listed.split(",") if isinstance(listed, str) else list(listed)
+    items = listed.split(",") if isinstance(listed, str) else as_list(listed)
     try:
         at = {int(x) for x in items}
     except (TypeError, ValueError):
@@ -259,7 +257,7 @@ def enumerated_layers(k: Keys, listed: Any, n: int) -> list[bool]:
 
 
 def read_minimax_m3(k: Keys) -> Architecture:
-    """Return MiniMax M3: block-sparse attention chosen by a light indexer, experts and a shared one."""
+    """Return MiniMax M3: block-sparse attention chosen by a light indexer, and experts."""
     hidden, n, heads = k.count("hidden_size"), k.layers(), k.count("num_attention_heads")
     kv, dim = k.count("num_key_value_heads"), head_dim_of(k, hidden, heads)
     sparse_config = k.section("sparse_attention_config", model_type="")
@@ -293,8 +291,7 @@ def read_minimax_m3(k: Keys) -> Architecture:
     }  # fmt: skip
     mixers = [made.get(t, made["full_attention"]) for t in kinds(k, n, default)]
     spec = MoeSpec(size="intermediate_size", shared="shared_intermediate_size")
-    arch = _finish(k, mixers, _feeds(k, sparse_layers(k, n), spec, "dense_intermediate_size"))
-    return arch
+    return _finish(k, mixers, _feeds(k, sparse_layers(k, n), spec, "dense_intermediate_size"))
 
 
 def read_mllama_text(k: Keys) -> Architecture:
@@ -328,19 +325,19 @@ def read_jetmoe(k: Keys) -> Architecture:
     kv, dim = k.count("num_key_value_heads"), k.count("kv_channels", "head_dim")
     experts, top = k.count("num_local_experts"), k.count("num_experts_per_tok")
     base = gqa(hidden, kv * top, kv, dim)
-    width = kv * dim
+    width, share = kv * dim, top / experts
     mixer = replace(
         base,
         kind="mixture_of_attention",
         linears=(
             linear("router", hidden, experts, "router"),
             *(
-                linear(f"experts.{i}.{name}", a, b, split=s, token_share=top / experts)
+                linear(f"experts.{i}.q_proj", hidden, width, split="column", token_share=share)
                 for i in range(experts)
-                for name, a, b, s in (
-                    ("q_proj", hidden, width, "column"),
-                    ("o_proj", width, hidden, "row"),
-                )
+            ),
+            *(
+                linear(f"experts.{i}.o_proj", width, hidden, split="row", token_share=share)
+                for i in range(experts)
             ),
             linear("kv_proj", hidden, 2 * width, split="kv"),
         ),
@@ -356,6 +353,13 @@ def _flagged(k: Keys, like: str, read: Callable[[Keys], Architecture]) -> Archit
     return read(k)
 
 
+def read_hy_v3(k: Keys) -> Architecture:
+    """Return Hunyuan 3: the first layer is dense where the config is silent."""
+    hidden, n = k.count("hidden_size"), k.layers()
+    mixer = attention_at(k, Spec(qk_norm="head"), hidden, FULL)
+    return _finish(k, [mixer] * n, _feeds(k, first_dense(k, n, 1), MoeSpec(shared="n")))
+
+
 MIXTURES: dict[str, Callable[[Keys], Architecture]] = {
     "laguna": read_laguna,
     "mimo_v2_flash": read_mimo_v2,
@@ -369,12 +373,5 @@ MIXTURES: dict[str, Callable[[Keys], Architecture]] = {
     "minimax_m3": lambda k: _flagged(k, "minimax_m3_vl_text", read_minimax_m3),
     "mllama_text_model": read_mllama_text,
     "jetmoe": read_jetmoe,
-    "hy_v3": lambda k: _hy_v3(k),
+    "hy_v3": read_hy_v3,
 }
-
-
-def _hy_v3(k: Keys) -> Architecture:
-    """Return Hunyuan 3: the first layer is dense where the config is silent."""
-    hidden, n = k.count("hidden_size"), k.layers()
-    mixer = attention_at(k, Spec(qk_norm="head"), hidden, FULL)
-    return _finish(k, [mixer] * n, _feeds(k, first_dense(k, n, 1), MoeSpec(shared="n")))

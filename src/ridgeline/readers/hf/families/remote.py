@@ -13,7 +13,7 @@ from ridgeline.errors import UnsupportedError
 from ridgeline.model.architecture import Architecture, Block
 from ridgeline.model.build import dense, ffn_linears, gqa, linear, moe
 from ridgeline.readers.hf.assemble import assemble
-from ridgeline.readers.hf.families.hybrid import read_minimax
+from ridgeline.readers.hf.families.linear import read_minimax
 from ridgeline.readers.hf.families.mixtures import enumerated_layers
 from ridgeline.readers.hf.families.standard import MoeSpec, Spec, head_dim_of, read_standard
 from ridgeline.readers.hf.keys import Keys
