@@ -69,6 +69,7 @@ _AWQ = "AutoAWQ WQLinear_GEMM: qweight, qzeros, scales (fp16)"
 _BNB = "Dettmers et al. 2023, arXiv:2305.14314, and bitsandbytes: an absmax per 64 weights"
 _GGML = "ggml, ggml-common.h: size of one block struct"
 _HQQ = "HQQLinear: packed codes, a 16-bit scale and zero point per group"
+_MLX = "mlx.core.quantize: packed codes, a 16-bit scale and bias per group"
 
 
 def _plain() -> list[StorageFormat]:
@@ -166,6 +167,7 @@ def _grouped() -> list[StorageFormat]:
                 grouped(f"gptq{tail}", bits, "bf16", _GPTQ, scale, zero, index),
                 grouped(f"awq{tail}", bits, "bf16", _AWQ, scale, zero),
                 grouped(f"hqq{tail}", bits, "bf16", _HQQ, scale, scale),
+                grouped(f"mlx{tail}", bits, "fp16", _MLX, scale, scale),
             ]
     group = Scale(bits=16, cols=128)
     qserve = (Scale(bits=8, cols=128), Scale(bits=8, cols=128), Scale(bits=16))

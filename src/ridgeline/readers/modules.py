@@ -31,11 +31,14 @@ _RULES: dict[Part, list[str]] = {
     "ffn": [r"mlp|feed_?forward|\bffn|fc1|fc2|fc_in|fc_out|gate_proj|up_proj|down_proj|gate_up",
             r"channel_mix|4h|(^|\.)w[123]\b"],
 }  # fmt: skip
-_COMPILED = tuple((part, re.compile("|".join(words))) for part, words in _RULES.items())
+_COMPILED: tuple[tuple[Part, re.Pattern[str]], ...] = tuple(
+    (part, re.compile("|".join(words))) for part, words in _RULES.items()
+)
 _LAYER = re.compile(r"(?:^|\.|\b)(?:layers?|blk|h|blocks?)\.(\d+)(?!\d)")
 _TAIL = re.compile(
     r"\b(q|k|v|o|kv|q_a|q_b|kv_a|kv_b|up|down|in|out)_proj|indexers?|compressor|conv"
 )
+_WHOLE_LAYER = re.compile(r"(?:[^.]*\.)*(?:layers?|blk|h|blocks?)\.\d+")
 _WHOLE_MLP = re.compile(r"(?:^|\.)(?:mlp|ffn|feed_forward|block_sparse_moe|moe)$")
 _FFN_PARTS: tuple[WeightClass, ...] = ("ffn", "expert", "shared_expert")
 LINEAR_CLASSES: tuple[WeightClass, ...] = ("attention", "ffn", "expert", "shared_expert", "head")
@@ -88,12 +91,11 @@ partial=False))
     text = re.sub(r"\.+", ".", text).strip(".")
     if text in {"linear", "torch.nn.linear", "nn.linear"}:
         return Selection(classes=LINEAR_CLASSES)
-    layer = layer_of(text)
-    if layer is not None and re.fullmatch(r".*(?:layers?|blk|h|blocks?)\.\d+", text):
+    layer, part = layer_of(text), part_of(text)
+    if part not in {"multimodal", "mtp"} and _WHOLE_LAYER.fullmatch(text):
         return Selection(classes=("attention", *_FFN_PARTS), layer=layer)
     if _WHOLE_MLP.search(text):
         return Selection(classes=_FFN_PARTS, layer=layer)
-    part = part_of(text)
     if part in {"multimodal", "mtp", "other"}:
         return Selection(layer=layer)
     tail = text.rsplit("attn", 1)[-1] if part == "attention" else text
