@@ -14,6 +14,7 @@ from ridgeline.readers.hf.generic import guess_type, read_generic
 from ridgeline.readers.hf.keys import Keys
 from ridgeline.readers.hf.multimodal import WRAPPERS, read_wrapper
 from ridgeline.readers.hf.refuse import architectures, check_decoder
+from ridgeline.readers.quantization import storage_formats
 
 _MAX_DEPTH = 40
 _CORE_KEYS = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
@@ -80,8 +81,14 @@ def _read_unknown(k: Keys) -> Architecture:
 
 
 def _with_formats(arch: Architecture, config: Mapping[str, Any], k: Keys) -> Architecture:
-    del config
-    return replace(arch, flags=tuple(dict.fromkeys((*arch.flags, *k.flags))))
+    formats = storage_formats(config)
+    return replace(
+        arch,
+        weight_format=formats.weight_format,
+        weight_formats=formats.weight_formats,
+        kv_format=formats.kv_format,
+        flags=tuple(dict.fromkeys((*arch.flags, *k.flags, *formats.flags))),
+    )
 
 
 def _check_depth(value: Any) -> None:
