@@ -91,6 +91,20 @@ class Task:
     extra: tuple[str, ...] = ()
     """Algorithms already fitted that compete in the minimum."""
     multi_node: bool = False
+    phase: str = ""
+    """Dispatch or combine of an expert exchange."""
+
+    @property
+    def record_kind(self) -> str:
+        """First key of the records."""
+        return self.phase or self.kind
+
+    def rows(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the measurements that this task fits."""
+        nodes = rows.nodes > 1 if self.multi_node else rows.nodes == 1
+        mine = rows[(rows.library == self.library) & (rows.kind == self.kind) & nodes]
+        mine = mine[mine.phase == self.phase] if self.phase else mine
+        return mine[mine.payload_bytes >= 1e3]
 
 
 TASKS = (
@@ -99,10 +113,12 @@ TASKS = (
     Task("nccl", "all_to_all", ("pairwise",)),
     Task("nccl", "all_reduce", ("ring", "in_network")),
     Task("engine", "all_reduce", ("one_shot", "two_shot"), ("ring", "in_network")),
-    Task("deepep_ll", "all_to_all", ("direct",)),
-    Task("deepep_normal", "all_to_all", ("hierarchical",)),
-    Task("deepep_ll", "all_to_all", ("direct",), multi_node=True),
-    Task("deepep_normal", "all_to_all", ("hierarchical",), multi_node=True),
+    *(
+        Task(library, "all_to_all", (algorithm,), multi_node=far, phase=phase)
+        for far in (False, True)
+        for library, algorithm in (("deepep_ll", "direct"), ("deepep_normal", "hierarchical"))
+        for phase in ("dispatch", "combine")
+    ),
 )
 
 
@@ -220,14 +236,18 @@ def cluster_of(system: str, *, multi_node: bool) -> Cluster:
 
 def predict(rows: pd.DataFrame, system: str, task: Task, records: dict) -> np.ndarray:
     """Return predicted seconds of rows of one system."""
-    names = {a for k, a, t in records if k == task.kind}
+    names = {a for k, a, t in records if k == task.record_kind}
     if SYSTEMS[system][0] not in SHARP:
         names.discard("in_network")
     wanted = [a for a in (*task.algorithms, *task.extra) if a in names]
     group = rows.group.to_numpy()
     routing = None
     if task.library.startswith("deepep"):
-        routing = Routing(top_k=rows.top_k.to_numpy(), num_experts=rows.experts.to_numpy())
+        routing = Routing(
+            top_k=rows.top_k.to_numpy(),
+            num_experts=rows.experts.to_numpy(),
+            returning=task.phase == "combine",
+        )
     message = Message(
         kind=task.kind,
         payload_bytes=rows.payload_bytes.to_numpy(),
@@ -264,7 +284,7 @@ def unpack(vector: np.ndarray, task: Task, key: str, base: dict) -> dict:
             own["launch_s"], own["bandwidth_share"] = rest[2 * i - 2], rest[2 * i - 1]
         if algorithm in ("in_network", "one_shot", "hierarchical"):
             own["own_share"] = 0.0
-        records[(task.kind, algorithm, key)] = LinkRecord(wire_latency_s=WIRE[tier], **own)
+        records[(task.record_kind, algorithm, key)] = LinkRecord(wire_latency_s=WIRE[tier], **own)
     return records
 
 
@@ -310,7 +330,7 @@ def errors(rows: pd.DataFrame, system: str, task: Task, records: dict) -> pd.Dat
 
 
 def _name(task: Task) -> str:
-    return f"{task.library} {task.kind}{' multi-node' if task.multi_node else ''}"
+    return f"{task.library} {task.record_kind}{' multi-node' if task.multi_node else ''}"
 
 
 def main() -> None:
@@ -320,9 +340,7 @@ def main() -> None:
     scored = []
     for generation, train in TRAIN.items():
         for task in TASKS:
-            nodes = rows.nodes > 1 if task.multi_node else rows.nodes == 1
-            mine = rows[(rows.library == task.library) & (rows.kind == task.kind) & nodes]
-            mine = mine[mine.payload_bytes >= 1e3]
+            mine = task.rows(rows)
             if not (mine.system == train).any():
                 continue
             chosen = mine[mine.system == train]
@@ -384,7 +402,12 @@ def check(root: Path, records: dict) -> None:
         width = width if isinstance(r.compute_dtype, str) else 2.0
         normal = "bandwidth" in r.metric
         limits = {"num_groups": min(8, r.n_chips / 8), "top_groups": min(4, r.n_chips / 8)}
-        routing = Routing(top_k=8, num_experts=256, **(limits if normal else {}))
+        routing = Routing(
+            top_k=8,
+            num_experts=256,
+            returning="combine" in r.metric,
+            **(limits if normal else {}),
+        )
         t = seconds(
             h800,
             ("hierarchical" if normal else "direct",),
@@ -421,13 +444,8 @@ def write(records: dict, table: pd.DataFrame) -> None:
     lines = [HEADER]
     for (kind, algorithm, key), r in records.items():
         generation, tier = key.split(":")
-        library = _library(algorithm)
-        mine = table[
-            (table.system == TRAIN[generation])
-            & (table.kind == kind)
-            & (table.library == library)
-            & ((table.nodes > 1) == (tier == "scale_out"))
-        ].error
+        task = f"{_library(algorithm)} {kind}{' multi-node' if tier == 'scale_out' else ''}"
+        mine = table[(table.system == TRAIN[generation]) & (table.task == task)].error
         # Half of the 10-90 % width of measured over fitted.
         spread = float(np.quantile(1 / (1 + mine), 0.9) - np.quantile(1 / (1 + mine), 0.1)) / 2
         lines.append(

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.cost.algorithms import Plan, plans
-from ridgeline.cost.network_records import IDEAL, NetworkEfficiency
+from ridgeline.cost.network_records import IDEAL, NetworkEfficiency, record_kind
 from ridgeline.cost.topology import ranks_per_tier, stride, usable_bandwidth
 from ridgeline.errors import InputError
 from ridgeline.hardware.records import Cluster
@@ -97,7 +97,7 @@ def collective_time(
                 f" Use one of: {', '.join(plan.name for plan in candidates)}."
             )
     else:
-        wanted = records.known(message.kind, [plan.name for plan in candidates], cluster)
+        wanted = records.known(record_kind(message), [plan.name for plan in candidates], cluster)
     candidates = [plan for plan in candidates if plan.name in wanted]
     alone = np.less_equal(message.group, 1)
     fits = np.greater_equal(members[-1], message.group)
@@ -128,7 +128,9 @@ def collective_time(
         spread=_pick(
             _stack([_spread(p, message, cluster, records) for p in candidates], times[0]), best
         ),
-        flags=records.flags_for(message.kind, cluster, _tiers_used(candidates, cluster, members)),
+        flags=records.flags_for(
+            record_kind(message), cluster, _tiers_used(candidates, cluster, members)
+        ),
     )
 
 
@@ -173,7 +175,7 @@ def _price(
     lags: list[Number] = []
     power = 1.0
     for i, tier in enumerate(cluster.tiers):
-        record = records.of(message.kind, plan.name, cluster, tier)
+        record = records.of(record_kind(message), plan.name, cluster, tier)
         rate = record.bandwidth_share * usable_bandwidth(tier, members[i], plan.patterns[i])
         own = record.own_share * plan.own_bytes if i == 0 else 0.0
         wires.append(np.divide(plan.bytes[i] + own, rate))
@@ -199,7 +201,7 @@ def _spread(plan: Plan, message: Message, cluster: Cluster, records: NetworkEffi
     """The widest band among the tiers that a plan uses."""
     widest: Number = 0.0
     for steps, tier in zip(plan.steps, cluster.tiers, strict=True):
-        record = records.of(message.kind, plan.name, cluster, tier)
+        record = records.of(record_kind(message), plan.name, cluster, tier)
         widest = np.maximum(widest, np.where(np.greater(steps, 0), record.spread, 0.0))
     return widest
 

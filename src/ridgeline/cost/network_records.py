@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from ridgeline.cost.network_fits import FITS, SYSTEMS, Fit
 from ridgeline.hardware.records import Cluster, NetworkTier
-from ridgeline.model.work import CollectiveKind, Number
+from ridgeline.model.work import CollectiveKind, Message, Number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,17 @@ class _Ideal(LinkRecord):
         return np.multiply(wire_latency_s, 0.0)
 
 
+RecordKind = CollectiveKind | Literal["dispatch", "combine"]
+"""Expert exchanges have kernels of their own, measured apart on the way out and back."""
+
+
+def record_kind(message: Message) -> RecordKind:
+    """Return the key of the records that price a message."""
+    if message.routing is None:
+        return message.kind
+    return "combine" if message.routing.returning else "dispatch"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkEfficiency:
     """One record per collective, algorithm and tier, with a prior for what nobody measured."""
@@ -52,21 +64,19 @@ class NetworkEfficiency:
     records: Mapping[tuple[str, str, str], LinkRecord] = field(
         default_factory=dict[tuple[str, str, str], LinkRecord]
     )
-    """By collective kind, algorithm and `generation:tier`; `*:tier` is the prior of a tier."""
+    """By kind (`record_kind`), algorithm and `generation:tier`; `*:tier` is the prior of a tier."""
     default: LinkRecord
     """Where not even the prior knows the algorithm."""
     source: str
     flags: tuple[str, ...] = ()
 
     def of(
-        self, kind: CollectiveKind, algorithm: str, cluster: Cluster, tier: NetworkTier
+        self, kind: RecordKind, algorithm: str, cluster: Cluster, tier: NetworkTier
     ) -> LinkRecord:
         """Return the record that prices one algorithm on one tier."""
         return self._find(kind, algorithm, cluster, tier) or self.default
 
-    def known(
-        self, kind: CollectiveKind, names: Sequence[str], cluster: Cluster
-    ) -> tuple[str, ...]:
+    def known(self, kind: RecordKind, names: Sequence[str], cluster: Cluster) -> tuple[str, ...]:
         """Return the algorithms measured on the innermost tier; all names where none was.
 
         An algorithm without a record must not win because its prior is rosier than the
@@ -77,7 +87,7 @@ class NetworkEfficiency:
         return measured or tuple(names)
 
     def flags_for(
-        self, kind: CollectiveKind, cluster: Cluster, used: Mapping[str, int]
+        self, kind: RecordKind, cluster: Cluster, used: Mapping[str, int]
     ) -> tuple[str, ...]:
         """Return what a reader must know about the figures used.
 
@@ -103,7 +113,7 @@ class NetworkEfficiency:
         return (*self.flags, *found)
 
     def _find(
-        self, kind: CollectiveKind, algorithm: str, cluster: Cluster, tier: NetworkTier
+        self, kind: RecordKind, algorithm: str, cluster: Cluster, tier: NetworkTier
     ) -> LinkRecord | None:
         # Chains and trees are built of the same sends as rings.
         for name in (algorithm, "ring") if algorithm == "tree" else (algorithm,):

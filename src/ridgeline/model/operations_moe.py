@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ Imbalance = Callable[[Experts, Number, Layout], Number]
 """(experts, tokens of the replica, layout) -> load of the busiest rank over the mean, ≥ 1."""
 
 
-def experts_per_tensor_rank(layout: Layout) -> Number:
+def devices_per_expert(layout: Layout) -> Number:
     """Return the devices that one expert is cut over: tp·cp·dp / ep [device]."""
     return layout.tp * layout.cp * layout.dp / layout.ep
 
@@ -49,7 +49,7 @@ def expert_load(experts: Experts, scene: Scene, imbalance: Imbalance | None) -> 
     if imbalance is not None:
         rows = rows * imbalance(experts, scene.tokens, layout)
     touched = expected_experts_touched(slots, experts.mean_active, scene.tokens) / layout.ep
-    return ExpertLoad(rows=rows, touched=touched, shard=experts_per_tensor_rank(layout))
+    return ExpertLoad(rows=rows, touched=touched, shard=devices_per_expert(layout))
 
 
 def expert_operations(
@@ -141,7 +141,7 @@ def _messages(
             payload_bytes=size,
             group=sharing if axis == "dp" else ranks,
             count=count,
-            routing=routing if axis == "ep" else None,
+            routing=replace(routing, returning=name.endswith("combine")) if axis == "ep" else None,
         )
 
     before = (

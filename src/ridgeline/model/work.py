@@ -61,6 +61,8 @@ class Routing:
     """Node-limited routing: groups the experts are cut into."""
     top_groups: Number = 1
     """Groups a token may choose experts from."""
+    returning: bool = False
+    """The way back: results to the ranks of their tokens (combine)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

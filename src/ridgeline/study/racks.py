@@ -184,14 +184,14 @@ def exchange_time(
     Everybody waits for the device that receives the most: `imbalance` times the mean.
     """
     time_s, crossing, names, flags = 0.0, 0.0, list[str](), list[str]()
-    for width in (exchange.dispatch_bytes, exchange.combine_bytes):
+    for width, back in ((exchange.dispatch_bytes, False), (exchange.combine_bytes, True)):
         copies = float(exchange.routing.top_k) * exchange.hidden_size * width
         message = Message(
             kind="all_to_all",
             payload_bytes=tokens_per_device * copies * imbalance,
             group=cluster.num_devices,
             axis="ep",
-            routing=exchange.routing,
+            routing=replace(exchange.routing, returning=back),
         )
         layout = Layout(dp=cluster.num_devices, ep=cluster.num_devices)
         cost = collective_time(
