@@ -15,7 +15,7 @@ from ridgeline.cli.options import output_options
 @click.option(
     "--plot",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Draw the lecture's pictures as PNG files into DIR.",
+    help="Draw the pictures among these claims as PNG files into DIR.",
 )
 @output_options()
 def command(which: str | None, why: bool, plot: Path | None, style: str) -> None:
@@ -40,7 +40,8 @@ def command(which: str | None, why: bool, plot: Path | None, style: str) -> None
         from ridgeline.report.lecture_plot import plot_lecture  # noqa: PLC0415
         from ridgeline.study.lecture_figures import lecture_figures  # noqa: PLC0415
 
-        for path in plot_lecture(lecture_figures(), plot):
+        pictures = lecture_figures([answer.claim.id for answer in answers])
+        for path in plot_lecture(pictures, plot):
             click.echo(f"wrote {path}", err=True)
     if style == "json":
         click.echo(json.dumps(report.lecture_json(answers, work, stated_value), allow_nan=False))

@@ -218,6 +218,7 @@ def _legend() -> str:
 
 def _tally(answers: Sequence[Any]) -> str:
     verdicts = [answer.verdict for answer in answers]
-    counts = [f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts)]
+    counts = [f"{name} {verdicts.count(name)}" for name in dict.fromkeys(verdicts)]
     checks = sum(len(answer.values) for answer in answers)
-    return f"{len(answers)} claims, {checks} values: {', '.join(sorted(counts))}."
+    text = f"{len(answers)} claims, {checks} values: {', '.join(sorted(counts))}."
+    return textwrap.fill(text, MAX_WIDTH)

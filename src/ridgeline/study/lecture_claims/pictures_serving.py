@@ -53,7 +53,14 @@ def _batch_pictures(context_tokens: float) -> tuple[Picture, Picture]:
     terms = _terms(batch, context_tokens)
     rent = RACK * USD_2_PER_HOUR * 1e6
     per_token = [roofline.token_cost(step_s=t, batch=batch, usd_per_s=rent) for t in terms]
-    marks = (("B*, caches dropped", _critical_batch()),)
+    kept = roofline.critical_batch_at_context(
+        balance_ratio=roofline.balance_ratio(**ratio_inputs(GB200, "fp8")),
+        **MODEL,
+        bytes_per_param=1.0,
+        context_tokens=context_tokens,
+        kv_bytes_per_token=KV,
+    )
+    marks = (("B*, caches dropped", _critical_batch()), ("B*, caches kept", float(kept)))
     return (
         Picture(
             id="C1-Q1",
