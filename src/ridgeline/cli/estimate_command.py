@@ -30,7 +30,12 @@ from ridgeline.cli.options import catalog_option, output_options, parse_pairs
     show_default=True,
     help="One new token each, whole prompts, or decode plus a chunk of a prompt.",
 )
-@click.option("--chunk", default=2048, show_default=True, help="Prompt tokens in a mixed step.")
+@click.option(
+    "--chunk",
+    default=2048,
+    show_default=True,
+    help="Prompt tokens of a mixed step per attention group.",
+)
 @click.option(
     "--devices",
     "--gpus",

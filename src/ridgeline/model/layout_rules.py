@@ -15,6 +15,9 @@ from ridgeline.model.architecture import (
 )
 from ridgeline.model.layout import Layout
 
+_NODE = 8
+"""Devices of the board that engines treat as one tensor-parallel group."""
+
 
 def head_counts(arch: Architecture) -> tuple[set[int], set[int]]:
     """Return the numbers of query heads and of KV heads that occur in the layers."""
@@ -95,8 +98,8 @@ def default_layout(arch: Architecture, num_devices: int, scale_up: int) -> Layou
     """Return a plain layout for `num_devices`: what an engine starts with, not a search.
 
     Dense: tensor parallel inside the scale-up domain, as far as heads divide, the rest data
-    parallel. Mixtures: attention data parallel with every device an expert rank where the
-    experts divide, else tensor parallel.
+    parallel. Mixtures on up to 8 devices: the same, every device an expert rank; on more:
+    attention data parallel, experts filled up with copies until they divide.
     """
     heads, kv_heads = head_counts(arch)
     common = math.gcd(*heads) if heads else num_devices
@@ -110,7 +113,7 @@ def default_layout(arch: Architecture, num_devices: int, scale_up: int) -> Layou
     if not experts:
         return Layout(tp=tp, dp=num_devices // tp)
     ep = math.gcd(num_devices, *experts)
-    if num_devices > scale_up or ep == num_devices:
+    if num_devices > _NODE:
         redundant = -min(experts) % num_devices
         return Layout(dp=num_devices, ep=num_devices, num_redundant_experts=redundant)
     return Layout(tp=tp, dp=num_devices // tp, ep=ep)

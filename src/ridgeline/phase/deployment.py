@@ -73,18 +73,19 @@ def step_operations(
         deployment: Model, precision and layout.
         phase: `decode`: one new token per sequence over `context` cached ones; `prefill`:
             `batch` prompts of `context` tokens at once; `mixed`: a decode step that also
-            carries `chunk` prompt tokens of one more sequence, so that weights are read once
-            for both.
+            carries `chunk` prompt tokens of one more sequence per attention group, so that
+            weights are read once for both.
         batch: Sequences in the replica.
         context: Tokens.
-        chunk: Prompt tokens riding along in a mixed step.
+        chunk: Prompt tokens riding along in a mixed step, per attention group.
     """
     if phase == "prefill":
         steps = (Step(batch=batch, new_tokens=context, context=0),)
     else:
         steps = (Step(batch=batch, new_tokens=1, context=context),)
     if phase == "mixed":
-        steps = (*steps, Step(batch=1, new_tokens=chunk, context=0))
+        groups = 1 if deployment.layout is None else deployment.layout.dp
+        steps = (*steps, Step(batch=groups, new_tokens=chunk, context=0))
     return operations(
         deployment.architecture,
         steps,
@@ -118,15 +119,17 @@ def step_breakdown(
         micro = np.maximum(batch / pp, 1.0)
         slots = pp * 1.0
         occupancy = np.minimum(batch / pp, 1.0)
+    # The attention group with one sequence more sets the pace.
+    busiest = np.ceil(micro / layout.dp) * layout.dp
     full = fullest_stage_share(deployment.architecture.num_layers, pp) * pp
     return breakdown(
-        step_operations(deployment, phase=phase, batch=micro, context=context, chunk=chunk),
+        step_operations(deployment, phase=phase, batch=busiest, context=context, chunk=chunk),
         deployment.cluster.device,
         deployment.efficiency,
         network=None if deployment.layout is None else deployment.price_message,
         shards=deployment.shards,
         repeats=slots * full,
-        occupancy=occupancy / full,
+        occupancy=occupancy * micro / busiest / full,
     )
 
 

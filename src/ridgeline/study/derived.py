@@ -114,7 +114,8 @@ def balance_context(chalk: Chalk) -> float | None:
 def _fits(deployment: Deployment, phase: Phase, *, batch: int, context: int, chunk: int) -> bool:
     new_tokens = context if phase == "prefill" else 1
     held = context if phase == "prefill" else context + 1
-    step_tokens = float(batch) * new_tokens + (chunk if phase == "mixed" else 0)
+    groups = 1 if deployment.layout is None else float(deployment.layout.dp)
+    step_tokens = float(batch) * new_tokens + (chunk * groups if phase == "mixed" else 0.0)
     return bool(fits(deployment, batch=float(batch), tokens=float(held), step_tokens=step_tokens))
 
 

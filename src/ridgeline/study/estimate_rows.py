@@ -26,7 +26,7 @@ class Question:
     batch: NDArray[np.float64]
     context: NDArray[np.float64]
     chunk: int
-    """Prompt tokens of a mixed step, else 0."""
+    """Prompt tokens of a mixed step per attention group, else 0."""
     usd_per_device_hour: float | None
     fidelity: Fidelity
     overlap: Overlap
@@ -43,8 +43,10 @@ class Question:
 
     @property
     def step_tokens(self) -> NDArray[np.float64]:
-        """New tokens of the whole step, prompt chunk included."""
-        return self.batch * self.new_tokens + self.chunk
+        """New tokens of the whole step, prompt chunks included."""
+        layout = self.deployment.layout
+        groups = 1 if layout is None else float(layout.dp)
+        return self.batch * self.new_tokens + self.chunk * groups
 
 
 def estimate_rows(q: Question, chalk: Chalk, detail: Breakdown) -> dict[str, NDArray[Any]]:
