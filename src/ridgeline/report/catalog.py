@@ -53,7 +53,7 @@ _LEFT = {
     "weight_format",
 }
 _WIDE = {"hub", "basis"}
-_NOT_IN_TEXT = {"vendor", "link", "hub", "num_layers"}
+_NOT_IN_TEXT = {"vendor", "link", "hub", "num_layers", "max_position_embeddings"}
 """Columns that would make a table wider than a screen; CSV and JSON keep them."""
 
 

@@ -68,15 +68,27 @@ def _head_lines(sheet: Any) -> list[str]:
     arch = sheet.architecture
     positions = f"{arch.max_position_embeddings:,}" if arch.max_position_embeddings else "no limit"
     head = "tied to the input embedding" if arch.tie_word_embeddings else "its own"
-    formats = "".join(f", {c} {f}" for c, f in arch.weight_formats)
-    cache = f", cache {arch.kv_format}" if arch.kv_format else ""
+    cache = f"; cache {arch.kv_format}" if arch.kv_format else ""
     sizes = f"hidden {arch.hidden_size:,}, vocabulary {arch.vocab_size:,}"
     return [
         f"{sheet.name} ({arch.model_type})",
         *(f"  {k.replace('_', ' ')}: {v}" for k, v in sheet.facts.items()),
         f"  {sizes}, head {head}, positions {positions}",
-        f"  stored as {arch.weight_format}{formats}{cache}",
+        *textwrap.wrap(
+            f"stored as {arch.weight_format}{_other_formats(arch)}{cache}",
+            98,
+            initial_indent="  ",
+            subsequent_indent="    ",
+        ),
     ]
+
+
+def _other_formats(arch: Any) -> str:
+    """Return the exceptions by format: `; bf16: attention, head`."""
+    classes: dict[str, list[str]] = {}
+    for weight_class, storage in arch.weight_formats:
+        classes.setdefault(storage, []).append(weight_class.replace("_", " "))
+    return "".join(f"; {storage}: {', '.join(names)}" for storage, names in classes.items())
 
 
 def _parameter_lines(counts: Any) -> list[str]:
