@@ -97,6 +97,10 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "olmo2": {},
     "olmo3": _WINDOW,
     "olmoe": _MOE,
+    "phimoe": _MOE,
+    "minimax_m3_vl_text": _MOE,
+    "gemma4_text": {**_WINDOW, "head_dim": 16},
+    "minicpm3": _MLA,
     "falcon": {"new_decoder_architecture": False, "multi_query": True, "alibi": False},
     "gpt_neox": {"num_key_value_heads": 4},
     "gpt2": {

@@ -62,7 +62,7 @@ class Indexer:
     block_size: int = 1
     """Tokens per selected entry; top_k·block_size tokens are attended."""
     key_dim: int = 0
-    """Elements of index key cached per token (0: no cache of its own)."""
+    """Elements of index key cached per token, or per entry of a compressed cache (0: none)."""
     scores: bool = True
     """False where the layer reuses the choice of an earlier layer."""
 
@@ -121,7 +121,7 @@ class CompressedAttention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recurrence:
-    """A linear or recurrent mixer with constant state (Mamba, delta nets, lightning, RWKV, conv)."""
+    """A linear or recurrent mixer with constant state: Mamba, delta nets, lightning, RWKV, conv."""
 
     kind: Literal[
         "mamba1", "mamba2", "gated_delta_net", "kda", "lightning", "short_conv", "rwkv", "rg_lru"

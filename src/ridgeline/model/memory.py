@@ -7,7 +7,7 @@ import numpy as np
 from ridgeline.model.architecture import Architecture, Block, Linear
 from ridgeline.model.layout import Layout
 from ridgeline.model.operations import num_kv_heads
-from ridgeline.model.operations_moe import experts_per_tensor_rank
+from ridgeline.model.operations_moe import devices_per_expert
 from ridgeline.model.precision import Precision
 from ridgeline.model.state import kv_head_share, state_bytes
 from ridgeline.model.work import Number
@@ -50,7 +50,7 @@ def _block_bytes(block: Block, precision: Precision, layout: Layout) -> Number:
     for x in experts.linears:
         one = one + _linear_bytes(x, precision, 1.0)
     held = (experts.num_experts + layout.num_redundant_experts) / layout.ep
-    return total + held * one / experts_per_tensor_rank(layout)
+    return total + held * one / devices_per_expert(layout)
 
 
 def weight_bytes_per_device(
@@ -145,7 +145,7 @@ def activation_workspace_bytes(
         ffn = _live_width(block.feed_forward.linears) / layout.tp
         experts = block.feed_forward.experts
         if experts is not None and experts.linears:
-            shard = experts_per_tensor_rank(layout)
+            shard = devices_per_expert(layout)
             width = 2 * experts.linears[0].in_features + _live_width(experts.linears) / shard
             # Pairs per device over its own tokens: tokens·k/ep against tokens/(dp·cp).
             spread = layout.dp * layout.cp / layout.ep
