@@ -56,7 +56,7 @@ def lecture_rows(answers: Sequence[Any], style: Style) -> str:
 
 
 def lecture_json(answers: Sequence[Any], work: Any, stated_value: Any) -> dict[str, Any]:
-    """Return the stable JSON: the first value of a claim stands for it, `values` has them all."""
+    """Return the stable JSON: the deciding value stands for a claim, `values` has them all."""
     return {
         "schema_version": SCHEMA_VERSION,
         "claims": [_claim_json(answer, work, stated_value) for answer in answers],
@@ -72,7 +72,7 @@ def _claim_json(answer: Any, work: Any, stated_value: Any) -> dict[str, Any]:
         "inputs": {},
         "formula": None,
     }
-    first = values[0] if values else empty
+    first = _value_json(answer.deciding, work, stated_value) if values else empty
     claim = answer.claim
     return {
         "id": claim.id,
@@ -110,9 +110,9 @@ def _value_json(value: Any, work: Any, stated_value: Any) -> dict[str, Any]:
 def _row(answer: Any) -> dict[str, Any]:
     verdict = _SHORT.get(answer.verdict, answer.verdict)
     row = {"id": answer.claim.id, "claim": answer.claim.says, "verdict": verdict}
-    if not answer.values:
+    value = answer.deciding
+    if value is None:
         return row | {"unit": ""}
-    value = answer.values[0]
     return row | {
         "stated": _stated(value.check.stated),
         "computed": _computed(value),
@@ -209,7 +209,7 @@ def _title(answer: Any, chapters: dict[int, str]) -> str:
 
 def _legend() -> str:
     return (
-        "n: values checked, the first shown. agrees: equal within the digits stated. rounds:\n"
+        "n: values checked, the deciding one shown. agrees: equal within the digits stated. rounds:\n"
         "within 10 % (25 % after ~, a factor 3 for an order). depends: right under an assumption\n"
         "that `ridgeline lecture ID` names. slip on air: not what comes out. statement: nothing\n"
         "to compute."

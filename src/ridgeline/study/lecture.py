@@ -74,6 +74,12 @@ class Answer:
     values: tuple[Value, ...]
     verdict: Verdict
 
+    @property
+    def deciding(self) -> Value | None:
+        """The value that stands for the claim: the first with its verdict, else the first."""
+        same = (value for value in self.values if value.verdict == self.verdict)
+        return next(same, self.values[0] if self.values else None)
+
 
 def all_claims() -> tuple[Claim, ...]:
     """Return every claim by chapter, formulas, numbers and pictures first; then cards and so on."""

@@ -42,6 +42,7 @@ class Work:
     function: str
     equation: str
     substituted: str
+    """The equation with its inputs; empty where none of them stands in it."""
     inputs: dict[str, str]
 
 
@@ -52,10 +53,11 @@ def work(check: Check) -> Work:
     equation = _equation(doc)
     left, sign, right = equation.partition(" = ")
     symbols = {symbol: inputs[name] for name, symbol in _symbols(doc) if name in inputs}
+    filled = _put_in(right, symbols)
     return Work(
         function=f"{check.function.__module__.rsplit('.', 1)[-1]}.{check.function.__name__}",
         equation=equation,
-        substituted=f"{left}{sign}{_put_in(right, symbols)}" if sign else "",
+        substituted=f"{left}{sign}{filled}" if filled != right else "",
         inputs=inputs,
     )
 

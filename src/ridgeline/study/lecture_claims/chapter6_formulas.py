@@ -193,7 +193,7 @@ CLAIMS = (
     claim(
         "C6-F16",
         "A token costs 2·N_a plus attention linear in context.",
-        check("Llama 70B at 53k tokens", "280e9 FLOP/tok", prices.flop_per_token,
+        check("Llama 70B at 53k tokens", "280 GFLOP/tok", prices.flop_per_token,
               active_params=LLAMA_70B.active, attention_slope=LLAMA_SLOPE,
               context_tokens=53_406.0),
         check("its slope", "2.62e6 FLOP/tok", prices.attention_flop_slope,
@@ -258,13 +258,13 @@ CLAIMS = (
     claim(
         "C6-Q7",
         "Cache bytes read per token against context: dense, grouped, latent, sparse.",
-        check("64 heads, 80 layers, at 128k", "344e3 MB/tok", prices.sparse_kv_bytes_read,
+        check("64 heads, 80 layers, at 128k", "344 GB/tok", prices.sparse_kv_bytes_read,
               context_tokens=131_072.0, kv_bytes_per_token=2_621_440.0, sparsity=1.0),
-        check("8 heads", "42.9e3 MB/tok", prices.sparse_kv_bytes_read,
+        check("8 heads", "42.9 GB/tok", prices.sparse_kv_bytes_read,
               context_tokens=131_072.0, kv_bytes_per_token=327_680.0, sparsity=1.0),
-        check("latent FP8", "4.61e3 MB/tok", prices.sparse_kv_bytes_read,
+        check("latent FP8", "4.61 GB/tok", prices.sparse_kv_bytes_read,
               context_tokens=131_072.0, kv_bytes_per_token=35_136.0, sparsity=1.0),
-        check("latent, 2048 tokens read", "72 MB/tok", prices.sparse_kv_bytes_read,
+        check("latent, 2048 tokens read", "0.0720 GB/tok", prices.sparse_kv_bytes_read,
               context_tokens=131_072.0, kv_bytes_per_token=35_136.0, sparsity=64.0),
     ),
 )  # fmt: skip

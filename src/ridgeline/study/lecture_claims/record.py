@@ -13,7 +13,7 @@ Verdict = Literal["agrees", "rounds", "depends on an assumption", "slip on air",
 UNITS: dict[str, float] = {
     "": 1.0, "x": 1.0, "%": 0.01, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0,
     "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "B/tok": 1.0, "kB/tok": 1e3,
-    "MB/tok": 1e6, "TB/s": 1e12, "FLOP": 1.0, "FLOP/B": 1.0, "FLOP/tok": 1.0,
+    "MB/tok": 1e6, "GB/tok": 1e9, "TB/s": 1e12, "FLOP": 1.0, "GFLOP/tok": 1e9, "FLOP/B": 1.0, "FLOP/tok": 1.0,
     "seq": 1.0, "tok": 1.0, "ktok": 1e3, "Mtok": 1e6, "Ttok": 1e12, "tok/s": 1.0,
     "Mtok/s": 1e6, "1/s": 1.0, "param": 1.0, "Gparam": 1e9, "Tparam": 1e12,
     "USD/Mtok": 1e-6, "USD/Mtok/h": 1e-6 / 3600.0,
