@@ -86,7 +86,8 @@ SMALL: dict[str, dict[str, Any]] = {
     },
     "glm4_moe": {**_BASE, **_KV, **_MLA, "use_qk_norm": True},
     "deepseek_v4": {
-        **_BASE, "head_dim": 32, "q_lora_rank": 16, "o_groups": 2, "o_lora_rank": 8,
+        **{k: v for k, v in _BASE.items() if k != "intermediate_size"},
+        "head_dim": 32, "q_lora_rank": 16, "o_groups": 2, "o_lora_rank": 8,
         "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
         "index_n_heads": 2, "index_head_dim": 16, "index_topk": 4, "sliding_window": 8,
         "qk_rope_head_dim": 8, "num_hash_layers": 0, "num_nextn_predict_layers": 0,
@@ -105,6 +106,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "layer_types": ["linear_attention", "linear_attention", "linear_attention",
                         "full_attention"],
         "linear_head_dim": 16, "linear_num_heads": 4, "linear_conv_kernel_dim": 4,
+        "pad_token_id": None,
     },
     "mamba": {"hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 128, "state_size": 8},
     "mamba2": {

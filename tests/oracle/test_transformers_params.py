@@ -58,6 +58,6 @@ def test_changed_models_count_exactly(model_type: str, changes: dict[str, object
 
 
 def test_zero_experts_carry_no_weights() -> None:
-    """transformers allocates 2·32·64 gate and up weights for each of 4 zero experts in 2 layers."""
+    """Transformers allocates 2·32·64 gate and up weights for each of 4 zero experts in 2 layers."""
     ours = count_parameters(read_config(small("longcat_flash"), name="x")).num_params
     assert built("longcat_flash", {}) - ours == 2 * 4 * 2 * 32 * 64

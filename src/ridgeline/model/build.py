@@ -81,6 +81,7 @@ def gqa(
     o_bias: bool = False,
     qk_norm: QkNorm = "none",
     gate: Gate = "none",
+    gate_bias: bool = False,
     sinks: bool = False,
     window: int | None = None,
     window_kind: Literal["sliding", "chunked"] = "sliding",
@@ -107,6 +108,7 @@ def gqa(
         o_bias: Bias of o_proj.
         qk_norm: Norm on queries and keys.
         gate: Gate on the output, projected from the input.
+        gate_bias: Bias of the gate's projection.
         sinks: One learned logit per head.
         window: Tokens seen; None sees all.
         window_kind: `sliding` or `chunked`.
@@ -130,7 +132,7 @@ def gqa(
             linears.append(linear("v_proj", hidden_size, v_width, split="kv", bias=has_v_bias))
     if gate != "none":
         width = num_heads * v_dim if gate == "element" else num_heads
-        linears.append(linear("g_proj", hidden_size, width, split="column"))
+        linears.append(linear("g_proj", hidden_size, width, split="column", bias=gate_bias))
     out = hidden_size if output_size is None else output_size
     linears.append(linear("o_proj", num_heads * v_dim, out, split="row", bias=o_bias))
     kv_heads_with_norm = 0 if shares_kv_weights else num_kv_heads

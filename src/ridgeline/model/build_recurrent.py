@@ -65,6 +65,7 @@ def mamba2(
     *,
     conv_bias: bool = True,
     proj_bias: bool = False,
+    out_bias: bool | None = None,
     norm: bool = True,
     chunk_size: int = 256,
     in_size: int | None = None,
@@ -81,11 +82,12 @@ def mamba2(
     vectors = conv * (conv_kernel + int(conv_bias)) + 3 * num_heads + (inner if norm else 0)
     width = hidden_size if in_size is None else in_size
     state = inner * state_size
+    last_bias = proj_bias if out_bias is None else out_bias
     return Mixer(
         kind="mamba2",
         linears=(
             linear("in_proj", width, inner + conv + num_heads, split="column", bias=proj_bias),
-            linear("out_proj", inner, hidden_size, split="row", bias=proj_bias),
+            linear("out_proj", inner, hidden_size, split="row", bias=last_bias),
         ),
         num_vector_params=vectors,
         cores=(

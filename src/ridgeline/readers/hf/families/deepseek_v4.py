@@ -103,7 +103,7 @@ def read_deepseek_v4(k: Keys) -> Architecture:
     ratios = _ratios(k, n)
     small = [r for r in ratios if r]
     csa = min(small) if small and min(small) < 32 else 4
-    feed = mixture(k, MoeSpec(shared="n"), hidden)
+    feed = mixture(k, MoeSpec(shared="moe_intermediate_size", shared_bias="mlp_bias"), hidden)
     feed = replace(
         feed,
         linears=(*feed.linears, hyper_connection("ffn_hc", hidden, streams)),

@@ -48,7 +48,7 @@ def _qwen_next(moe_spec: MoeSpec | None) -> Callable[[Keys], Architecture]:
         hidden, n = k.count("hidden_size"), k.layers()
         every = k.maybe("full_attention_interval", default=4) or 4
         default = ["linear_attention" if (i + 1) % every else "full_attention" for i in range(n)]
-        spec = Spec(qk_norm="head", gate="element")
+        spec = Spec(qk_norm="head", gate="element", gate_bias="attention_bias")
         mixers = {"linear_attention": delta_net_of(k, hidden)}
         full = attention_at(k, spec, hidden, FULL)
         feeds = feeds_of(k, hidden, n, moe_spec)
@@ -74,7 +74,14 @@ def _qwen_next(moe_spec: MoeSpec | None) -> Callable[[Keys], Architecture]:
     return read
 
 
-def mamba2_of(k: Keys, hidden: int, *, norm: bool = True, inner: int | None = None) -> Mixer:
+def mamba2_of(
+    k: Keys,
+    hidden: int,
+    *,
+    norm: bool = True,
+    inner: int | None = None,
+    out_bias: bool | None = None,
+) -> Mixer:
     """Return the Mamba-2 mixer of configs with `mamba_` keys."""
     heads = k.count("mamba_n_heads", "mamba_num_heads")
     dim = k.raw("mamba_d_head", "mamba_head_dim", default="auto")
@@ -90,6 +97,7 @@ def mamba2_of(k: Keys, hidden: int, *, norm: bool = True, inner: int | None = No
         k.count("mamba_d_conv", "conv_kernel"),
         conv_bias=k.flag("mamba_conv_bias", "use_conv_bias", default=True),
         proj_bias=k.flag("mamba_proj_bias"),
+        out_bias=out_bias,
         norm=norm,
         chunk_size=k.maybe("mamba_chunk_size", "chunk_size", default=256) or 256,
     )
@@ -117,10 +125,13 @@ def read_falcon_h1(k: Keys) -> Architecture:
     hidden, n = k.count("hidden_size"), k.layers()
     inner = k.maybe("mamba_d_ssm", minimum=1)
     full = attention_at(k, Spec(), hidden, FULL)
-    proj_bias = k.flag("projectors_bias")
-    ssm = mamba2_of(k, hidden, norm=k.flag("mamba_rms_norm"), inner=inner)
-    if proj_bias:
-        k.assume("projectors_bias adds a bias to the Mamba output projection only")
+    ssm = mamba2_of(
+        k,
+        hidden,
+        norm=k.flag("mamba_rms_norm"),
+        inner=inner,
+        out_bias=k.flag("projectors_bias"),
+    )
     both = Mixer(
         kind="gqa+mamba2",
         linears=(*full.linears, *ssm.linears),

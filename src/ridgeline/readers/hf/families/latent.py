@@ -86,7 +86,7 @@ def latent_mixer(k: Keys, spec: LatentSpec, hidden: int, scores: bool = True) ->
         kv_lora_rank=k.count("kv_lora_rank"),
         qk_nope_head_dim=k.count("qk_nope_head_dim"),
         qk_rope_head_dim=k.count("qk_rope_head_dim", minimum=0),
-        v_head_dim=k.count("v_head_dim"),
+        v_head_dim=k.maybe("v_head_dim", minimum=1) or max(1, hidden // heads),
         a_bias=bias and spec.a_bias,
         o_bias=bias,
         gate=spec.gate,

@@ -45,7 +45,9 @@ def read_minimax(k: Keys) -> Architecture:
     return assemble(k, layers, hidden_size=hidden, tie=tied(k))
 
 
-def kda_of(k: Keys, hidden: int, *, full_forget: bool, full_gate: bool) -> Mixer:
+def kda_of(
+    k: Keys, hidden: int, *, full_forget: bool, full_gate: bool, width_key: str = "linear_head_dim"
+) -> Mixer:
     """Return Kimi delta attention from either spelling of its keys."""
     inner = k.section("linear_attn_config", model_type="")
     if inner is not None:
@@ -54,9 +56,17 @@ def kda_of(k: Keys, hidden: int, *, full_forget: bool, full_gate: bool) -> Mixer
         full_gate = full_gate or inner.flag("use_full_rank_gate")
     else:
         heads = k.count("linear_num_heads", default=k.count("num_attention_heads"))
-        dim = k.count("linear_head_dim", default=128)
+        stated = "linear_head_dim" if k.has("linear_head_dim") else width_key
+        dim = k.count(stated, default=128)
         kernel = k.count("linear_conv_kernel_dim", "short_conv_kernel_size", default=4)
     return kda(hidden, heads, dim, kernel, full_rank_forget=full_forget, full_rank_gate=full_gate)
+
+
+def _never_tied(k: Keys) -> bool:
+    """Return False: these classes keep a head of their own whatever the file says."""
+    if tied(k):
+        k.assume(f"tie_word_embeddings is true, but {k.model_type} keeps a separate head")
+    return False
 
 
 def kimi_kinds(k: Keys, num_layers: int, every: int = 4) -> list[str]:
@@ -98,7 +108,7 @@ def read_kimi_linear(k: Keys) -> Architecture:
               num_norm_params=2 * hidden)
         for t, f in zip(kimi_kinds(k, n), feeds, strict=True)
     ]  # fmt: skip
-    return assemble(k, layers, hidden_size=hidden, tie=tied(k))
+    return assemble(k, layers, hidden_size=hidden, tie=_never_tied(k))
 
 
 def _latent_mixture(k: Keys, hidden: int, latent: int) -> FeedForward:
@@ -118,7 +128,7 @@ def read_bailing_hybrid(k: Keys) -> Architecture:
     """Return Ling 3: KDA with gated latent attention at the end of each layer group."""
     hidden, n = k.count("hidden_size"), k.layers()
     full = latent_mixer(k, LatentSpec(gate="head"), hidden)
-    delta = kda_of(k, hidden, full_forget=True, full_gate=True)
+    delta = kda_of(k, hidden, full_forget=True, full_gate=True, width_key="head_dim")
     feeds = feeds_of(k, hidden, n, MoeSpec(shared="n"))
     every = k.maybe("layer_group_size", default=6) or 6
     default = ["linear_attention" if (i + 1) % every else "full_attention" for i in range(n)]
@@ -129,7 +139,7 @@ def read_bailing_hybrid(k: Keys) -> Architecture:
     ]  # fmt: skip
     mtp = k.maybe("num_nextn_predict_layers", default=0) or 0
     return assemble(
-        k, layers, hidden_size=hidden, tie=tied(k), mtp_blocks=mtp_blocks(layers, mtp),
+        k, layers, hidden_size=hidden, tie=_never_tied(k), mtp_blocks=mtp_blocks(layers, mtp),
         num_mtp_other_params=mtp * (2 * hidden * hidden + 3 * hidden),
     )  # fmt: skip
 

@@ -62,7 +62,7 @@ def _feeds(
         made[True] = mixture(k, spec, hidden)
     if False in sparse:
         size = k.maybe(dense_key, minimum=1) or k.count("intermediate_size")
-        made[False] = dense(hidden, size)
+        made[False] = dense(hidden, size, bias=k.flag("mlp_bias"))
     return [made[s] for s in sparse]
 
 
@@ -76,7 +76,7 @@ def read_laguna(k: Keys) -> Architecture:
     kv, dim = k.count("num_key_value_heads"), k.count("head_dim")
     bias = k.flag("attention_bias")
     gate = k.raw("gating", default=True)
-    gate_kind: Any = "none" if not gate else "element" if gate == "per-element" else "head"
+    gate_kind: Any = "head" if gate is True or gate == "per-head" else "element"
     mixers = [
         gqa(hidden, h, kv, dim, q_bias=bias, o_bias=bias, qk_norm="head", gate=gate_kind,
             window=w[0], window_kind=w[1])
@@ -106,7 +106,7 @@ def read_mimo_v2(k: Keys) -> Architecture:
                        sinks=k.flag("add_full_attention_sink_bias"))  # fmt: skip
         return gqa(
             hidden, k.count("swa_num_attention_heads", default=heads),
-            k.count("swa_num_key_value_heads", default=8), k.count("swa_head_dim", default=dim),
+            k.count("swa_num_key_value_heads", default=2 * kv), k.count("swa_head_dim", default=dim),
             v_head_dim=k.count("swa_v_head_dim", default=v_dim), q_bias=bias, window=window,
             sinks=k.flag("add_swa_attention_sink_bias", default=True),
         )  # fmt: skip
@@ -357,7 +357,8 @@ def read_hy_v3(k: Keys) -> Architecture:
     """Return Hunyuan 3: the first layer is dense where the config is silent."""
     hidden, n = k.count("hidden_size"), k.layers()
     mixer = attention_at(k, Spec(qk_norm="head"), hidden, FULL)
-    return _finish(k, [mixer] * n, _feeds(k, first_dense(k, n, 1), MoeSpec(shared="n")))
+    spec = MoeSpec(shared="n", shared_bias="mlp_bias")
+    return _finish(k, [mixer] * n, _feeds(k, first_dense(k, n, 1), spec))
 
 
 MIXTURES: dict[str, Callable[[Keys], Architecture]] = {

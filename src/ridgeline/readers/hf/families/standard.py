@@ -29,6 +29,7 @@ class MoeSpec:
     shared: str | None = None
     """Key of the shared experts' total width; `n` multiplies n_shared_experts by the size."""
     shared_gate: bool = False
+    shared_bias: Switch = False
     score_vector: Switch = False
     """One learned correction per expert."""
     router_bias: Switch = False
@@ -50,6 +51,7 @@ class Spec:
     """Key that turns the q/k norm on."""
     qk_norm_bias: bool = False
     gate: Gate = "none"
+    gate_bias: Switch = False
     sinks: bool = False
     gated: bool = True
     mlp_bias: Switch = False
@@ -73,6 +75,8 @@ class Spec:
     mtp: bool = False
     post_norm_key: str | None = None
     """Key that adds two norms per layer."""
+    one_norm_key: str | None = None
+    """Key that runs attention and feed-forward part in parallel, behind one norm."""
     first_dense: int = 0
     """Dense layers in front where the config does not say."""
 
@@ -106,6 +110,7 @@ def mixture(k: Keys, spec: MoeSpec, hidden: int) -> FeedForward:
         router_bias=switch(k, spec.router_bias),
         shared_size=shared,
         shared_gate=spec.shared_gate and shared > 0,
+        shared_bias=switch(k, spec.shared_bias),
         num_groups=k.maybe("n_group", default=1) or 1,
         num_groups_per_tok=k.maybe("topk_group", default=1) or 1,
         num_vector_params=num_experts if switch(k, spec.score_vector) else 0,
@@ -133,6 +138,7 @@ def attention_at(k: Keys, spec: Spec, hidden: int, window: Window):  # noqa: ANN
         o_bias=switch(k, spec.o_bias),
         qk_norm=qk_on,
         gate=spec.gate,
+        gate_bias=switch(k, spec.gate_bias),
         sinks=spec.sinks,
         window=window[0],
         window_kind=window[1],
@@ -154,7 +160,7 @@ def read_standard(k: Keys, spec: Spec) -> Architecture:
     if spec.moe is not None:
         sparse = [True] * n if spec.moe.all_layers else sparse_layers(k, n)
         if spec.first_dense and not k.has(*_SPARSITY_KEYS):
-            sparse = [i >= spec.first_dense for i in range(n)]
+            sparse = [s and i >= spec.first_dense for i, s in enumerate(sparse)]
     feeds: dict[bool, FeedForward] = {}
     if any(sparse) and spec.moe is not None:
         feeds[True] = mixture(k, spec.moe, hidden)
@@ -168,6 +174,8 @@ def read_standard(k: Keys, spec: Spec) -> Architecture:
         )
     width = spec.norm_width * hidden
     norms = spec.norms + (2 if spec.post_norm_key and k.flag(spec.post_norm_key) else 0)
+    if spec.one_norm_key and k.flag(spec.one_norm_key):
+        norms = 1
     layers = [
         Block(count=1, mixer=mixers[w], feed_forward=feeds[s], num_norm_params=norms * width)
         for w, s in zip(spans, sparse, strict=True)
