@@ -101,7 +101,7 @@ def _value_json(value: Any, work: Any, stated_value: Any) -> dict[str, Any]:
         "computed": value.computed,
         "unit": check.unit,
         "verdict": value.verdict,
-        "inputs": done.inputs,
+        "inputs": done.given,
         "formula": done.function,
         "equation": done.equation or None,
     }
@@ -209,10 +209,10 @@ def _title(answer: Any, chapters: dict[int, str]) -> str:
 
 def _legend() -> str:
     return (
-        "n: values checked, the deciding one shown. agrees: equal within the digits stated. rounds:\n"
-        "within 10 % (25 % after ~, a factor 3 for an order). depends: right under an assumption\n"
-        "that `ridgeline lecture ID` names. slip on air: not what comes out. statement: nothing\n"
-        "to compute."
+        "n: values checked, the deciding one shown. agrees: equal within the digits stated.\n"
+        "rounds: within 10 % (25 % after ~, a factor 3 for an order). depends: right under an\n"
+        "assumption that `ridgeline lecture ID` names. slip on air: not what comes out.\n"
+        "statement: nothing to compute."
     )
 
 

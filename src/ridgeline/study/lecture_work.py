@@ -44,6 +44,9 @@ class Work:
     substituted: str
     """The equation with its inputs; empty where none of them stands in it."""
     inputs: dict[str, str]
+    """In print, with units."""
+    given: dict[str, float | str]
+    """In SI; the name of an argument ends in its unit."""
 
 
 def work(check: Check) -> Work:
@@ -59,6 +62,7 @@ def work(check: Check) -> Work:
         equation=equation,
         substituted=f"{left}{sign}{filled}" if filled != right else "",
         inputs=inputs,
+        given={name: _plain(value) for name, value in check.given.items()},
     )
 
 
@@ -70,6 +74,10 @@ def in_print(name: str, value: Any) -> str:
     if unit in _COUNTED and abs(value) < 1e6:
         return f"{_exact(value)} {unit}".strip()
     return human(value, unit).strip()
+
+
+def _plain(value: Any) -> float | str:
+    return value if isinstance(value, int | float) else str(getattr(value, "source", value))
 
 
 def _exact(value: float) -> str:
