@@ -8,21 +8,19 @@ from ridgeline.model.params import count_parameters
 from ridgeline.readers import read_config
 from small_configs import SMALL, small
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def built(model_type: str, changes: dict[str, object]) -> int:
-    from transformers import AutoConfig, AutoModelForCausalLM
-
     values = dict(SMALL[model_type])
     values.update(changes)
-    config = AutoConfig.for_model(model_type, **values)
+    config = transformers.AutoConfig.for_model(model_type, **values)
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config)
+        model = transformers.AutoModelForCausalLM.from_config(config)
     return sum(p.numel() for p in model.parameters())
 
 

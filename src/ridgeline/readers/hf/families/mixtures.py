@@ -106,7 +106,8 @@ def read_mimo_v2(k: Keys) -> Architecture:
                        sinks=k.flag("add_full_attention_sink_bias"))  # fmt: skip
         return gqa(
             hidden, k.count("swa_num_attention_heads", default=heads),
-            k.count("swa_num_key_value_heads", default=2 * kv), k.count("swa_head_dim", default=dim),
+            k.count("swa_num_key_value_heads", default=2 * kv),
+            k.count("swa_head_dim", default=dim),
             v_head_dim=k.count("swa_v_head_dim", default=v_dim), q_bias=bias, window=window,
             sinks=k.flag("add_swa_attention_sink_bias", default=True),
         )  # fmt: skip
