@@ -9,8 +9,10 @@ import sys
 import click
 
 VERBS: dict[str, str] = {
+    "cache": "Which memory tier should hold a KV cache for how long, or recompute it.",
     "estimate": "Step time, speed and cost of a model on a cluster, and what binds.",
     "experts": "Place and replicate experts over ranks, nodes and racks.",
+    "plan": "Which layout, batch and pools meet the targets on N devices, and why.",
     "lecture": "Every claim of the lecture recomputed, with a verdict.",
     "list": "Names in the catalogue: devices, clusters, models, prices.",
     "prices": "API list prices: bills, and what a price sheet gives away.",

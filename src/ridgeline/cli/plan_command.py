@@ -1,0 +1,119 @@
+"""`ridgeline plan`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ridgeline.cli.options import catalog_option, output_options
+
+
+@click.command(name="plan")
+@click.argument("model")
+@click.option("--on", "--cluster", "--system", "on", required=True, help="Cluster.")
+@click.option("--devices", "--gpus", "--total-gpus", "devices", type=int, help="N; default: all.")
+@click.option("--isl", "--input-len", "isl", required=True, help="Prompt tokens: 4096, 32k.")
+@click.option("--osl", "--output-len", "osl", required=True, help="Output tokens.")
+@click.option("--ttft-ms", "--ttft", type=float, help="Largest time to first token [ms].")
+@click.option("--tpot-ms", "--tpot", type=float, help="Largest time per output token [ms].")
+@click.option(
+    "--objective",
+    type=click.Choice(["cost", "throughput", "latency"]),
+    default="throughput",
+    show_default=True,
+)
+@click.option("--dtype", default="auto", show_default=True, help="Weights to try: auto,fp8,nvfp4.")
+@click.option("--kv-cache-dtype", default="auto,fp8", show_default=True, help="Caches to try.")
+@click.option("--no-pools", is_flag=True, help="Do not try separate prefill and decode pools.")
+@click.option("--chunk", default=2048, show_default=True, help="Prompt tokens on one decode step.")
+@click.option("--usd-per-hour", type=float, help="USD per device-hour; default: the cluster's.")
+@click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@click.option(
+    "--emit",
+    type=click.Choice(["vllm", "sglang", "trtllm"]),
+    help="Print the launch command of the winner and the matching benchmark command.",
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the front to FILE."
+)
+@catalog_option
+@output_options()
+def command(
+    model: str,
+    on: str,
+    devices: int | None,
+    isl: str,
+    osl: str,
+    ttft_ms: float | None,
+    tpot_ms: float | None,
+    objective: Any,
+    dtype: str,
+    kv_cache_dtype: str,
+    no_pools: bool,
+    chunk: int,
+    usd_per_hour: float | None,
+    gpu_memory_utilization: float,
+    emit: str | None,
+    plot: Path | None,
+    catalog_dir: Path | None,
+    style: str,
+) -> None:
+    r"""Which layout, batch and pools serve MODEL within the targets, and why.
+
+    Exit code 3 when nothing fits or meets the targets; the nearest option is named.
+
+    \b
+    ridgeline plan deepseek-v3 --on gb200-nvl72 --isl 4k --osl 1k --tpot-ms 50
+    ridgeline plan llama-3.3-70b --on hgx-h100-8 --isl 2k --osl 512 --emit vllm
+    """
+    import json  # noqa: PLC0415 - nothing heavy before --help is answered
+
+    from ridgeline.cli.progress import progress_bar  # noqa: PLC0415
+    from ridgeline.report import plan as report  # noqa: PLC0415
+    from ridgeline.study.plan import plan  # noqa: PLC0415
+    from ridgeline.units import parse_tokens  # noqa: PLC0415
+
+    with progress_bar("precision options") as progress:
+        result = plan(
+            model,
+            on=on,
+            devices=devices,
+            isl=parse_tokens(isl, what="isl"),
+            osl=parse_tokens(osl, what="osl"),
+            ttft_s=None if ttft_ms is None else ttft_ms / 1e3,
+            tpot_s=None if tpot_ms is None else tpot_ms / 1e3,
+            objective=objective,
+            dtypes=_formats(dtype),
+            kv_cache_dtypes=_formats(kv_cache_dtype),
+            pools=not no_pools,
+            chunk=chunk,
+            usd_per_device_hour=usd_per_hour,
+            memory_share=gpu_memory_utilization,
+            catalog_dir=catalog_dir,
+            progress=progress,
+        )
+    if plot is not None:
+        from ridgeline.report.plan_plot import plot_plan  # noqa: PLC0415
+
+        plot_plan(result, plot)
+        click.echo(f"wrote {plot}", err=True)
+    if emit is not None:
+        from ridgeline.study.launch import launch_text  # noqa: PLC0415
+
+        click.echo(launch_text(result, emit))
+    elif style == "json":
+        click.echo(json.dumps(report.plan_json(result), allow_nan=False))
+    elif style in {"csv", "markdown"}:
+        click.echo(report.plan_rows(result, "csv" if style == "csv" else "markdown"))
+    else:
+        click.echo(report.plan_text(result))
+
+
+def _formats(text: str) -> tuple[str | None, ...]:
+    """Return the formats of a comma list; `auto` is the checkpoint's own."""
+    words = [w.strip() for w in text.split(",") if w.strip()]
+    if not words:
+        raise click.BadParameter("give at least one format, or auto.")
+    return tuple(dict.fromkeys(None if w == "auto" else w for w in words))

@@ -1,0 +1,383 @@
+"""Which layout, batch and pools serve a model on N devices within the targets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeline.errors import InfeasibleError, InputError
+from ridgeline.model.architecture import Architecture
+from ridgeline.model.layout import Layout
+from ridgeline.model.layout_rules import layout_faults
+from ridgeline.model.precision import Precision
+from ridgeline.phase.deployment import Deployment
+from ridgeline.phase.serving import Load
+from ridgeline.plan.pareto import pareto_front
+from ridgeline.plan.search import Candidates, joined, search
+from ridgeline.plan.space import Space, enumerate_layouts
+from ridgeline.study.deploy import deploy
+from ridgeline.study.plan_reasons import Reason, reasons
+
+Objective = Literal["cost", "throughput", "latency"]
+Progress = Callable[[int, int], None]
+"""Called with (precision options done, of how many)."""
+_SECONDS_PER_HOUR = 3600.0
+_MAX_DEVICES = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """Service levels; None does not constrain."""
+
+    ttft_s: float | None = None
+    tpot_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One way to serve, in words and SI numbers."""
+
+    kind: Literal["mixed", "pools"]
+    layout: Layout
+    batch: int
+    """Requests in flight per decode (or mixed) replica."""
+    replicas: int
+    prefill_layout: Layout | None
+    prefill_batch: int
+    prefill_replicas: int
+    weights: str
+    kv: str
+    idle_devices: int
+    tpot_s: float
+    ttft_s: float
+    requests_per_s: float
+    tokens_per_s_per_user: float
+    tokens_per_s_per_device: float
+    usd_per_mtok: float | None
+    """Per million output tokens, prompts included, idle devices paid for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The winner, what it beat, and the front it stands on."""
+
+    request: Mapping[str, Any]
+    deployment: Deployment
+    """Of the winner's decode (or mixed) replica."""
+    winner: Option
+    runners_up: tuple[Option, ...]
+    """Best option of each other layout, at most nine."""
+    front: tuple[Option, ...]
+    """No option is better in both speed per user and tokens per device."""
+    reasons: tuple[Reason, ...]
+    """Where winner and runner-up differ."""
+    num_combinations: int
+    """Combinations of layout, batch, precision and pools that were evaluated."""
+    num_fitting: int
+    flags: tuple[str, ...]
+
+
+def plan(
+    model: str | Architecture,
+    *,
+    on: str,
+    devices: int | None = None,
+    isl: int,
+    osl: int,
+    ttft_s: float | None = None,
+    tpot_s: float | None = None,
+    objective: Objective = "throughput",
+    dtypes: Sequence[str | None] = (None,),
+    kv_cache_dtypes: Sequence[str | None] = (None,),
+    pools: bool = True,
+    chunk: int = 2048,
+    usd_per_device_hour: float | None = None,
+    memory_share: float = 0.9,
+    efficiency: str = "typical",
+    catalog_dir: Path | None = None,
+    progress: Progress | None = None,
+) -> Plan:
+    """Return the best layout, batch and pools, exhaustively searched.
+
+    Args:
+        model: Name, path or Architecture.
+        on: Cluster.
+        devices: N; all of the cluster's when not given.
+        isl: Prompt tokens.
+        osl: Output tokens.
+        ttft_s: Largest time to first token without queueing.
+        tpot_s: Largest time per output token.
+        objective: `throughput` and `cost` maximise tokens per device, `latency` minimises the
+            time per token.
+        dtypes: Weight formats to try; None is the checkpoint's.
+        kv_cache_dtypes: Cache formats to try.
+        pools: Also try separate prefill and decode pools.
+        chunk: Prompt tokens per attention group that ride on one decode step.
+        usd_per_device_hour: Rental price; the cluster's when not given.
+        memory_share: Share of device memory the engine may fill.
+        efficiency: As in `estimate`.
+        catalog_dir: Folder of the user's own entries.
+        progress: Called after each precision option.
+
+    Raises:
+        InputError: a value breaks its rule.
+        InfeasibleError: nothing fits, or no option meets the targets (the nearest is named).
+    """
+    targets = Targets(ttft_s=ttft_s, tpot_s=tpot_s)
+    _check(isl, osl, chunk, targets, objective)
+    load = Load(isl=isl, osl=osl, chunk=min(chunk, isl))
+    base = deploy(
+        model,
+        on=on,
+        devices=devices,
+        efficiency=efficiency,
+        memory_share=memory_share,
+        catalog_dir=catalog_dir,
+    )
+    count = base.num_devices
+    if count > _MAX_DEVICES:
+        raise InputError(f"devices must be at most {_MAX_DEVICES} in a plan: {count}.")
+    price = base.cluster.usd_per_device_hour if usd_per_device_hour is None else usd_per_device_hour
+    tiers = base.cluster.tiers
+    space = enumerate_layouts(
+        base.architecture,
+        num_devices=count,
+        scale_up=min(tiers[0].size, count) if tiers else 1,
+    )
+    options = [
+        Precision.of(base.architecture, dtype=w, kv_dtype=k)
+        for w in dtypes
+        for k in kv_cache_dtypes
+    ]
+    total, found = _evaluate(base, options, space, load, count, pools=pools, progress=progress)
+    if not len(found):
+        raise InfeasibleError(_nothing_fits(base, count))
+    per_device = found.requests_per_s * osl / count
+    meets = _meets(found, targets)
+
+    def option(index: int) -> Option:
+        return _option(found, index, space, options, count, osl, price)
+
+    if not meets.any():
+        raise InfeasibleError(_nearest(found, targets, option))
+    order = _ranked(found, per_device, meets, objective)
+    best = int(order[0])
+    others = _best_of_other_layouts(found, order)
+    front = pareto_front(1 / found.tpot_s, per_device)
+    winner = replace(
+        base, layout=space.one(int(found.layout[best])), precision=options[found.precision[best]]
+    )
+    return Plan(
+        request=_request(base, targets, isl, osl, objective, dtypes, kv_cache_dtypes, price, chunk),
+        deployment=winner,
+        winner=option(best),
+        runners_up=tuple(option(i) for i in others),
+        front=tuple(option(int(i)) for i in front),
+        reasons=reasons(base, option(best), option(others[0]), options_by_name(options), load)
+        if others
+        else (),
+        num_combinations=total,
+        num_fitting=len(found),
+        flags=_flags(base, price, pools=pools),
+    )
+
+
+def options_by_name(options: Sequence[Precision]) -> dict[tuple[str, str], Precision]:
+    """Return the precision options by (weights, cache) name."""
+    return {(weights_name(p), p.kv.id): p for p in options}
+
+
+def weights_name(precision: Precision) -> str:
+    """Return the formats of the weights, the widest use first."""
+    return "/".join(sorted({f.id for f in precision.weights.values()}))
+
+
+def _evaluate(
+    base: Deployment,
+    options: Sequence[Precision],
+    space: Space,
+    load: Load,
+    count: int,
+    *,
+    pools: bool,
+    progress: Progress | None,
+) -> tuple[int, Candidates]:
+    total = 0
+    parts: list[Candidates] = []
+    for i, precision in enumerate(options):
+        template = replace(base, precision=precision)
+        for evaluated, part in search(
+            template, space, load, num_devices=count, precision=i, pools=pools
+        ):
+            total += evaluated
+            parts.append(part)
+        if progress is not None:
+            progress(i + 1, len(options))
+    return total, joined(parts)
+
+
+def _meets(found: Candidates, targets: Targets) -> NDArray[np.bool_]:
+    ok = np.ones(len(found), dtype=bool)
+    if targets.ttft_s is not None:
+        ok &= found.ttft_s <= targets.ttft_s
+    if targets.tpot_s is not None:
+        ok &= found.tpot_s <= targets.tpot_s
+    return ok
+
+
+def _ranked(
+    found: Candidates,
+    per_device: NDArray[np.float64],
+    meets: NDArray[np.bool_],
+    objective: Objective,
+) -> NDArray[np.int64]:
+    """Indices that meet the targets, best first; ties go to the other figure, then to fewer
+    devices per replica."""  # noqa: D205, D209 - one sentence
+    keys = (per_device, -found.tpot_s) if objective == "latency" else (-found.tpot_s, per_device)
+    order = np.lexsort((found.layout, *(-k for k in keys)))
+    return order[meets[order]]
+
+
+def _best_of_other_layouts(found: Candidates, order: NDArray[np.int64]) -> list[int]:
+    seen = {(int(found.layout[order[0]]), int(found.prefill_layout[order[0]]))}
+    others: list[int] = []
+    for i in order[:200_000].tolist():
+        key = (int(found.layout[i]), int(found.prefill_layout[i]))
+        if key not in seen:
+            seen.add(key)
+            others.append(i)
+            if len(others) == 9:
+                break
+    return others
+
+
+def _option(
+    found: Candidates,
+    i: int,
+    space: Space,
+    options: Sequence[Precision],
+    count: int,
+    osl: int,
+    price: float | None,
+) -> Option:
+    layout = space.one(int(found.layout[i]))
+    pooled = int(found.prefill_layout[i]) >= 0
+    prefill = space.one(int(found.prefill_layout[i])) if pooled else None
+    used = int(layout.num_devices) * int(found.replicas[i])
+    if prefill is not None:
+        used += int(prefill.num_devices) * int(found.prefill_replicas[i])
+    rate = float(found.requests_per_s[i])
+    precision = options[int(found.precision[i])]
+    return Option(
+        kind="pools" if pooled else "mixed",
+        layout=layout,
+        batch=int(found.batch[i]),
+        replicas=int(found.replicas[i]),
+        prefill_layout=prefill,
+        prefill_batch=int(found.prefill_batch[i]),
+        prefill_replicas=int(found.prefill_replicas[i]),
+        weights=weights_name(precision),
+        kv=precision.kv.id,
+        idle_devices=count - used,
+        tpot_s=float(found.tpot_s[i]),
+        ttft_s=float(found.ttft_s[i]),
+        requests_per_s=rate,
+        tokens_per_s_per_user=1 / float(found.tpot_s[i]),
+        tokens_per_s_per_device=rate * osl / count,
+        usd_per_mtok=None
+        if price is None
+        else price * count / _SECONDS_PER_HOUR / (rate * osl) * 1e6,
+    )
+
+
+def _nearest(found: Candidates, targets: Targets, option: Callable[[int], Option]) -> str:
+    excess = np.ones(len(found))
+    words: list[str] = []
+    if targets.ttft_s is not None:
+        excess = np.maximum(excess, found.ttft_s / targets.ttft_s)
+        words.append(f"TTFT {targets.ttft_s * 1e3:.3g} ms")
+    if targets.tpot_s is not None:
+        excess = np.maximum(excess, found.tpot_s / targets.tpot_s)
+        words.append(f"TPOT {targets.tpot_s * 1e3:.3g} ms")
+    near = option(int(np.argmin(excess)))
+    return (
+        f"No option meets {' and '.join(words)}. Nearest: {near.kind}, {degrees_text(near.layout)},"
+        f" batch {near.batch}, TTFT {near.ttft_s * 1e3:.3g} ms, TPOT {near.tpot_s * 1e3:.3g} ms."
+        " Relax the target, add devices, or try --dtype and --kv-cache-dtype with fewer bits."
+    )
+
+
+def degrees_text(layout: Layout) -> str:
+    """Return the degrees above 1: `tp 8`, `dp 72 ep 72`."""
+    words = [f"{k} {int(getattr(layout, k))}" for k in ("tp", "pp", "ep", "dp", "cp")]
+    return " ".join(w for w in words if not w.endswith(" 1")) or "one device"
+
+
+def _nothing_fits(base: Deployment, count: int) -> str:
+    device = base.cluster.device
+    have = count * device.memory.capacity_bytes * base.memory_share
+    return (
+        f"{base.architecture.name} does not fit on {count} x {device.id} in any layout:"
+        f" {have / 1e9:.3g} GB usable in all. Use more devices or a narrower --dtype."
+    )
+
+
+def _flags(base: Deployment, price: float | None, *, pools: bool) -> tuple[str, ...]:
+    flags = [
+        "times to first token are without queueing: a seat is free when a request arrives",
+        *base.efficiency.flags,
+        *base.cluster.flags,
+        *base.cluster.device.flags,
+        *base.architecture.flags,
+    ]
+    if price is None:
+        flags.append("no rental price is known for this cluster: give --usd-per-hour for costs")
+    if pools:
+        flags.append("pools: the cache moves over the outermost tier while decode goes on")
+    return tuple(flags)
+
+
+def _request(
+    base: Deployment,
+    targets: Targets,
+    isl: int,
+    osl: int,
+    objective: Objective,
+    dtypes: Sequence[str | None],
+    kv_cache_dtypes: Sequence[str | None],
+    price: float | None,
+    chunk: int,
+) -> dict[str, Any]:
+    return {
+        "model": base.architecture.name,
+        "on": base.cluster.id,
+        "devices": base.num_devices,
+        "isl": isl,
+        "osl": osl,
+        "chunk": chunk,
+        "ttft_s": targets.ttft_s,
+        "tpot_s": targets.tpot_s,
+        "objective": objective,
+        "dtypes": list(dtypes),
+        "kv_cache_dtypes": list(kv_cache_dtypes),
+        "usd_per_device_hour": price,
+        "efficiency": base.efficiency.name,
+        "gpu_memory_utilization": base.memory_share,
+    }
+
+
+def _check(isl: int, osl: int, chunk: int, targets: Targets, objective: str) -> None:
+    for name, value in (("isl", isl), ("osl", osl), ("chunk", chunk)):
+        if not 1 <= value <= 2**27:
+            raise InputError(f"{name} must be from 1 to 2^27 tokens: {value}.")
+    for name, value in (("ttft-ms", targets.ttft_s), ("tpot-ms", targets.tpot_s)):
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise InputError(f"{name} must be a positive number of milliseconds: {value * 1e3}.")
+    if objective not in get_args(Objective):
+        raise InputError(f"objective must be cost, throughput or latency: {objective!r}.")
