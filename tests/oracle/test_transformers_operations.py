@@ -99,7 +99,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "olmoe": _MOE,
     "phimoe": _MOE,
     "minimax_m3_vl_text": _MOE,
-    "gemma4_text": {**_WINDOW, "head_dim": 16},
+    "gemma4_text": {**_WINDOW, "head_dim": 16, "hidden_size_per_layer_input": 0},
     "minicpm3": _MLA,
     "falcon": {"new_decoder_architecture": False, "multi_query": True, "alibi": False},
     "gpt_neox": {"num_key_value_heads": 4},
@@ -205,6 +205,7 @@ class Real:
 
     def __init__(self, model_type: str) -> None:
         torch.manual_seed(0)
+        torch.set_num_threads(1)
         config = transformers.AutoConfig.for_model(model_type, **{**_BASE, **CONFIGS[model_type]})
         config._experts_implementation = "eager"
         self.model = transformers.AutoModelForCausalLM.from_config(
