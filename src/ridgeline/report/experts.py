@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ridgeline.errors import InputError
+from ridgeline.plan.expert_result import ExpertsResult
 from ridgeline.report.figure import new_figure, save_figure
 from ridgeline.report.flags import flag_lines
 from ridgeline.report.table import Column, Style, render_table
 from ridgeline.units import human, significant
-
-if TYPE_CHECKING:
-    from ridgeline.study.experts import ExpertsResult
 
 SCHEMA_VERSION = "1"
 _SHOWN = 12
