@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from collective_rows import SYSTEMS, measurements
 from scipy.optimize import least_squares
 
 from ridgeline.cost.collectives import collective_time
@@ -27,18 +28,6 @@ from ridgeline.model.layout import Layout
 from ridgeline.model.work import Message, Routing
 
 OUT = Path(__file__).parent.parent / "src/ridgeline/cost/network_fits.py"
-# Datasheet rate per device and direction [B/s], tier and generation of the measured systems.
-SYSTEMS = {
-    "a100_sxm": ("ampere", "scale_up", 300e9),
-    "h100_sxm": ("hopper", "scale_up", 450e9),
-    "h200_sxm": ("hopper", "scale_up", 450e9),
-    "b200_sxm": ("blackwell", "scale_up", 900e9),
-    "gb200": ("blackwell", "scale_up", 900e9),
-    "b300_sxm": ("blackwell_ultra", "scale_up", 900e9),
-    "gb300": ("blackwell_ultra", "scale_up", 900e9),
-    "l40s": ("ada", "pcie", 31.5e9),
-    "rtx_pro_6000_server": ("blackwell_rtx", "pcie", 63e9),
-}
 SHARP = {"hopper", "blackwell", "blackwell_ultra"}
 TRAIN = {
     "ampere": "a100_sxm",
@@ -49,21 +38,14 @@ TRAIN = {
     "blackwell_rtx": "rtx_pro_6000_server",
 }
 WIRE = {"scale_up": 2e-6, "pcie": 5e-6, "scale_out": 5e-6}
-ITEM = {"half": 2, "int8": 1, "bfloat16": 2}
-ENGINES = {"vLLM_custom_graph", "SGLang_CustomAllReduce_graph", "TRTLLM"}
-NCCL_KINDS = {
-    "all_gather": "all_gather",
-    "all_reduce": "all_reduce",
-    "alltoall": "all_to_all",
-    "reduce_scatter": "reduce_scatter",
-}
-PARAMETERS = ("launch_s", "step_s", "bandwidth_share", "sharpness", "own_share")
+PARAMETERS = ("launch_s", "step_s", "bandwidth_share", "sharpness", "own_share", "expert_s")
 START = {
     "launch_s": 6e-6,
     "step_s": 1e-6,
     "bandwidth_share": 0.7,
     "sharpness": 0.7,
     "own_share": 0.3,
+    "expert_s": 1e-8,
 }
 LOW = {
     "launch_s": 1e-7,
@@ -71,6 +53,7 @@ LOW = {
     "bandwidth_share": 0.02,
     "sharpness": 0.35,
     "own_share": 1e-3,
+    "expert_s": 1e-10,
 }
 HIGH = {
     "launch_s": 3e-4,
@@ -78,6 +61,7 @@ HIGH = {
     "bandwidth_share": 1.0,
     "sharpness": 6.0,
     "own_share": 1.5,
+    "expert_s": 1e-6,
 }
 
 
@@ -103,16 +87,18 @@ class Task:
         """Return the measurements that this task fits."""
         nodes = rows.nodes > 1 if self.multi_node else rows.nodes == 1
         mine = rows[(rows.library == self.library) & (rows.kind == self.kind) & nodes]
-        mine = mine[mine.phase == self.phase] if self.phase else mine
+        if self.phase:
+            # One or two experts per device and top-1 or 2: a case of its own, no real model.
+            mine = mine[(mine.phase == self.phase) & (mine.experts >= 64)]
         return mine[mine.payload_bytes >= 1e3]
 
 
 TASKS = (
-    Task("nccl", "all_gather", ("ring",)),
-    Task("nccl", "reduce_scatter", ("ring",)),
-    Task("nccl", "all_to_all", ("pairwise",)),
-    Task("nccl", "all_reduce", ("ring", "in_network")),
-    Task("engine", "all_reduce", ("one_shot", "two_shot"), ("ring", "in_network")),
+    Task("nccl", "all_gather", ("ring", "ring_ll")),
+    Task("nccl", "reduce_scatter", ("ring", "ring_ll")),
+    Task("nccl", "all_to_all", ("pairwise", "pairwise_ll")),
+    Task("nccl", "all_reduce", ("ring", "ring_ll", "in_network")),
+    Task("engine", "all_reduce", ("one_shot", "two_shot"), ("ring", "ring_ll", "in_network")),
     *(
         Task(library, "all_to_all", (algorithm,), multi_node=far, phase=phase)
         for far in (False, True)
@@ -120,91 +106,6 @@ TASKS = (
         for phase in ("dispatch", "combine")
     ),
 )
-
-
-def measurements(root: Path) -> pd.DataFrame:
-    """Return all usable rows: system, library, kind, group, nodes, payload_bytes, time_s ..."""
-    frames = []
-    for system in SYSTEMS:
-        for path in sorted((root / system / "comm").glob("*/*/*.parquet")):
-            library, version, name = path.parts[-3:]
-            data = pd.read_parquet(path)
-            if name.startswith("nccl"):
-                frame = _nccl(data)
-            elif name.startswith("custom_allreduce"):
-                frame = _engine(data)
-            elif name.startswith("wideep_deepep"):
-                frame = _deepep(data, normal="normal" in name, system=system)
-            else:
-                continue
-            frames.append(frame.assign(system=system, version=f"{library} {version}"))
-    rows = pd.concat(frames, ignore_index=True)
-    # The multi-node rows of H200 repeat those of H100 digit for digit: not a second measurement.
-    rows = rows[~((rows.system == "h200_sxm") & (rows.nodes > 1))]
-    # The L40S host is broken beyond one pair: 4 devices get 4.7 GB/s where 2 get 19.6.
-    rows = rows[~((rows.system == "l40s") & (rows.group > 2))]
-    keys = ["system", "library", "kind", "group", "nodes", "payload_bytes", "top_k", "experts"]
-    median = rows.groupby([*keys, "phase"], as_index=False, dropna=False).time_s.median()
-    return median[median.time_s > 0]
-
-
-def _nccl(data: pd.DataFrame) -> pd.DataFrame:
-    total = data.message_size * data.nccl_dtype.map(ITEM)
-    kind = data.op_name.map(NCCL_KINDS)
-    # The files count the gathered buffer; our payload is the shard.
-    payload = np.where(kind == "all_gather", total / data.num_gpus, total)
-    return _frame(data, "nccl", kind, data.num_gpus, payload, data.latency * 1e-3)
-
-
-def _engine(data: pd.DataFrame) -> pd.DataFrame:
-    data = data[data.kernel_source.isin(ENGINES)]
-    payload = data.message_size * data.allreduce_dtype.map(ITEM)
-    frame = _frame(data, "engine", "all_reduce", data.num_gpus, payload, data.latency * 1e-3)
-    return frame.assign(phase="engine")
-
-
-def _deepep(data: pd.DataFrame, *, normal: bool, system: str) -> pd.DataFrame:
-    per_node = 4 if system.startswith("gb") else 8
-    if normal:
-        # Kernels on 4 and 8 nodes were measured with a wrong set-up upstream.
-        data = data[data.node_num <= 2]
-        data = data[data.dispatch_sms >= 20]
-    elif (data.node_num > 1).any():
-        # The older single-node runs sent all over the NICs' loop-back path.
-        data = data[data.node_num > 1]
-    frames = []
-    for phase, width in (("dispatch", 1 + 4 / 128), ("combine", 2.0)):
-        column = f"{phase}_transmit_us" if normal else f"{phase}_avg_t_us"
-        payload = data.num_token * data.num_topk * data.hidden_size * width
-        name = "deepep_normal" if normal else "deepep_ll"
-        group = data.node_num * per_node
-        frame = _frame(data, name, "all_to_all", group, payload, data[column] * 1e-6)
-        frames.append(
-            frame.assign(
-                phase=phase,
-                nodes=data.node_num.to_numpy(),
-                top_k=data.num_topk.to_numpy(),
-                experts=data.num_experts.to_numpy(),
-            )
-        )
-    return pd.concat(frames, ignore_index=True)
-
-
-def _frame(data, library, kind, group, payload, time_s) -> pd.DataFrame:  # noqa: ANN001
-    return pd.DataFrame(
-        {
-            "library": library,
-            "kind": kind,
-            "group": np.asarray(group, dtype=int),
-            "nodes": 1,
-            "payload_bytes": np.asarray(payload, dtype=float),
-            "time_s": np.asarray(time_s, dtype=float),
-            "top_k": 0,
-            "experts": 0,
-            "phase": "nccl",
-        },
-        index=data.index,
-    )
 
 
 def cluster_of(system: str, *, multi_node: bool) -> Cluster:
@@ -284,6 +185,8 @@ def unpack(vector: np.ndarray, task: Task, key: str, base: dict) -> dict:
             own["launch_s"], own["bandwidth_share"] = rest[2 * i - 2], rest[2 * i - 1]
         if algorithm in ("in_network", "one_shot", "hierarchical"):
             own["own_share"] = 0.0
+        if not task.phase:
+            own["expert_s"] = 0.0
         records[(task.record_kind, algorithm, key)] = LinkRecord(wire_latency_s=WIRE[tier], **own)
     return records
 
@@ -314,8 +217,13 @@ def fit(rows: pd.DataFrame, system: str, task: Task, base: dict) -> dict:
             start = np.log([START[n] for n in names])
             start[0] += np.log(launch)
             start[3] = np.log(sharp)
+            for i in range(len(PARAMETERS), len(names), 2):
+                start[i] = start[0] + np.log(2.0 if i == len(PARAMETERS) else 4.0)
+            if "ring_ll" in task.algorithms or "pairwise_ll" in task.algorithms:
+                start[len(PARAMETERS)] = start[0] - np.log(1.5)
+                start[len(PARAMETERS) + 1] = np.log(0.3)
             found = least_squares(
-                loss, start, bounds=(low, high), loss="soft_l1", f_scale=0.05, max_nfev=60
+                loss, start, bounds=(low, high), loss="soft_l1", f_scale=0.05, max_nfev=80
             )
             if best is None or found.cost < best.cost:
                 best = found
@@ -452,7 +360,8 @@ def write(records: dict, table: pd.DataFrame) -> None:
             f"{kind:14} {algorithm:12} {generation:15} {tier:9}"
             f" {r.launch_s * 1e6:5.3g} {r.step_s * 1e6:5.2f} {r.wire_latency_s * 1e6:1.0f}"
             f" {r.bandwidth_share:5.3f} {r.sharpness:5.3f} {r.own_share:5.3f}"
-            f" {100 * mine.abs().median():4.1f} {100 * spread:4.1f}"
+            f" {r.expert_s * 1e6:5.3f}"
+            f" {100 * mine.abs().median():4.1f} {100 * spread:2.0f}"
         )
     OUT.write_text("\n".join([*lines, FOOTER]))
 
@@ -489,6 +398,7 @@ class Fit(NamedTuple):
     bandwidth_share: float
     sharpness: float
     own_share: float
+    expert_us: float
     error_percent: float
     """Median absolute error on the fitted system."""
     spread_percent: float
@@ -505,7 +415,7 @@ SYSTEMS = {
 }
 """Generation to the system measured and fitted; H200, GB200 and GB300 were held out."""
 
-# kind, algorithm, generation, tier; launch, step, wire [us]; β, p, own share; error, spread [%]
+# Columns are the fields of Fit, in order.
 _TABLE = """'''
 FOOTER = '''"""
 

@@ -174,6 +174,7 @@ def _price(
     wires: list[Number] = []
     lags: list[Number] = []
     power = 1.0
+    experts = 0 if message.routing is None else message.routing.num_experts
     for i, tier in enumerate(cluster.tiers):
         record = records.of(record_kind(message), plan.name, cluster, tier)
         rate = record.bandwidth_share * usable_bandwidth(tier, members[i], plan.patterns[i])
@@ -183,7 +184,9 @@ def _price(
         lags.append(lag)
         latency = latency + lag
         used = np.greater(plan.steps[i], 0)
-        launch = np.maximum(launch, np.where(used, record.launch_s, 0.0))
+        launch = np.maximum(
+            launch, np.where(used, record.launch_s + record.expert_s * experts, 0.0)
+        )
         power = np.where(used, record.sharpness, power)
     wire: Number = 0.0
     for part in wires:

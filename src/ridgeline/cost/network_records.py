@@ -29,6 +29,8 @@ class LinkRecord:
     """p of (latency^p + wire^p)^(1/p); 1 adds the two, less than 1 blurs the knee."""
     own_share: float = 0.0
     """What a rank's own part of the buffer costs, as a share of what sending it would."""
+    expert_s: float = 0.0
+    """Added to the launch per routed expert: counters that are sent and polled."""
     spread: float = 0.0
     """Half-width of the 10-90 % band of measured over fitted, as a share."""
     source: str = ""
@@ -160,12 +162,16 @@ MEASURED_RANKS = {"scale_up": 8, "pcie": 8, "scale_out": 64}
 """Largest group that the fits have seen on a tier; beyond it they extrapolate."""
 _UNMEASURED: tuple[tuple[CollectiveKind, str], ...] = (
     ("all_reduce", "ring"),
+    ("all_reduce", "ring_ll"),
     ("all_reduce", "one_shot"),
     ("all_reduce", "two_shot"),
     ("all_reduce", "in_network"),
     ("all_gather", "ring"),
+    ("all_gather", "ring_ll"),
     ("reduce_scatter", "ring"),
+    ("reduce_scatter", "ring_ll"),
     ("all_to_all", "pairwise"),
+    ("all_to_all", "pairwise_ll"),
     ("point_to_point", "send"),
 )
 """Collectives over scale-out that have only a prior."""
@@ -181,6 +187,7 @@ def _fitted() -> dict[tuple[str, str, str], LinkRecord]:
             bandwidth_share=f.bandwidth_share,
             sharpness=f.sharpness,
             own_share=f.own_share,
+            expert_s=f.expert_us * 1e-6,
             spread=f.spread_percent / 100,
             source=f"fitted to {SYSTEMS[f.generation]}, median error {f.error_percent} %",
         )
@@ -199,6 +206,7 @@ def _fitted() -> dict[tuple[str, str, str], LinkRecord]:
             bandwidth_share=float(np.median([f.bandwidth_share for f in fits])),
             sharpness=float(np.median([f.sharpness for f in fits])),
             own_share=float(np.median([f.own_share for f in fits])),
+            expert_s=float(np.median([f.expert_us for f in fits])) * 1e-6,
             spread=max(0.5, *(f.spread_percent / 100 for f in fits)),
             source="median of " + ", ".join(SYSTEMS[f.generation] for f in fits),
         )
