@@ -100,7 +100,7 @@ def search(
     if not pools or num_devices < 2:
         return
     decode = decode_pool(spread, load, batch)
-    prompts = _PROMPTS[None, :] * space.dp[:, None]
+    prompts: FloatArray = (_PROMPTS[None, :] * space.dp[:, None]).astype(np.float64)
     prefill = prefill_pool(spread, load, prompts)
     kept = np.argwhere(prefill.fits & np.isfinite(prefill.ttft_s))
     kept = kept[_useful(prefill, space, kept)]
@@ -133,7 +133,8 @@ def _mixed(
         precision=np.full(rows.size, precision, dtype=np.int64),
         tpot_s=np.broadcast_to(serving.tpot_s, shape)[at],
         ttft_s=np.broadcast_to(serving.ttft_s, shape)[at],
-        requests_per_s=np.broadcast_to(serving.requests_per_s, shape)[at] * replicas,
+        requests_per_s=np.broadcast_to(serving.requests_per_s, shape)[at]
+        * replicas.astype(np.float64),
     )
 
 

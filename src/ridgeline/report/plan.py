@@ -8,7 +8,7 @@ from typing import Any
 
 from ridgeline.report.flags import flag_lines
 from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
-from ridgeline.units import human, significant
+from ridgeline.units import significant
 
 SCHEMA_VERSION = "1"
 _COLUMNS = (
@@ -62,7 +62,7 @@ def plan_rows(result: Any, style: Style) -> str:
         for option in result.front:
             row = option_json(option)
             for key, prefix in (("layout", ""), ("prefill_layout", "prefill_")):
-                degrees = row.pop(key) or {}
+                degrees: dict[str, int] = row.pop(key) or {}
                 row |= {f"{prefix}{k}": v for k, v in degrees.items()}
             rows.append(row)
         keys = list(dict.fromkeys(k for row in rows for k in row))
@@ -85,17 +85,14 @@ def plan_text(result: Any) -> str:
         f" {' and '.join(wanted) or 'no targets'}, best {request['objective']}"
     )
     best = result.winner
+    paid = "" if price is None else f"; {significant(price)} USD per device-hour"
     lines = [
         *textwrap.wrap(heading, MAX_WIDTH),
-        f"{result.num_combinations:,} combinations of layout, batch, precision and pools;"
-        f" {result.num_fitting:,} fit",
+        f"{result.num_combinations:,} combinations evaluated, {result.num_fitting:,} fit",
         "",
         *textwrap.wrap(f"winner: {how_text(best)}", MAX_WIDTH, subsequent_indent="  "),
         render_table(_COLUMNS[1:], [_row(best)]),
-        f"{significant(best.requests_per_s)} requests/s; weights {best.weights}, cache {best.kv};"
-        + (
-            "" if price is None else f" {significant(price)} USD per device-hour, output tokens pay"
-        ),
+        f"{significant(best.requests_per_s)} requests/s; {best.weights}, cache {best.kv}{paid}",
         "",
     ]
     if result.reasons:
@@ -184,8 +181,3 @@ def _why(result: Any) -> list[str]:
         ),
         *textwrap.wrap(lost, MAX_WIDTH),
     ]
-
-
-def seconds_text(value: float) -> str:
-    """Return a time with unit."""
-    return human(value, "s")

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.model.architecture import Architecture
 from ridgeline.model.layout import Layout
-from ridgeline.model.layout_rules import layout_faults
 from ridgeline.model.precision import Precision
 from ridgeline.phase.deployment import Deployment
 from ridgeline.phase.serving import Load
