@@ -14,6 +14,7 @@ from ridgeline.readers.hf.families.latent import LATENT
 from ridgeline.readers.hf.families.legacy import LEGACY
 from ridgeline.readers.hf.families.linear import LINEAR
 from ridgeline.readers.hf.families.mixtures import MIXTURES
+from ridgeline.readers.hf.families.recent import RECENT
 from ridgeline.readers.hf.families.remote import REMOTE
 from ridgeline.readers.hf.families.standard import standard
 from ridgeline.readers.hf.keys import Keys
@@ -28,6 +29,7 @@ READERS: dict[str, Reader] = {
     **LEGACY,
     **GEMMA,
     **MIXTURES,
+    **RECENT,
     **REMOTE,
     "glm5_next_text": read_glm5_next,
     "deepseek_v4": read_deepseek_v4,
@@ -46,6 +48,13 @@ for _new, _old in (
     ("qwen3_vl_text", "qwen3"),
     ("qwen3_vl_moe_text", "qwen3_moe"),
     ("glm4v_moe_text", "glm4_moe"),
+    ("glm_ocr_text", "glm4v_text"),
+    ("exaone4_5_text", "exaone4"),
+    ("granite_docling_text", "llama"),
+    ("paddleocr_vl_text", "ernie4_5"),
+    ("hunyuan_vl_text", "hunyuan_v1_dense"),
+    ("voxtral_realtime_text", "mistral"),
+    ("minimax_m3_text", "minimax_m3"),
     ("emu3_text_model", "llama"),
     ("qwen2_5_omni_text", "qwen2"),
     ("qwen3_omni_moe_text", "qwen3_moe"),
