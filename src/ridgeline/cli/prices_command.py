@@ -68,7 +68,7 @@ def _table_style(style: str) -> Any:
 @click.option("--limit", default=60, show_default=True, help="Most rows in a text table; 0: all.")
 @_day_options
 @output_options()
-def list_command(  # noqa: PLR0917 - one argument per flag
+def list_command(
     pattern: str,
     tier: str,
     limit: int,
@@ -129,7 +129,7 @@ def show_command(
 @click.option("--cached-share", type=float, default=0.0, show_default=True, help="With --trace.")
 @_day_options
 @output_options()
-def cost_command(  # noqa: PLR0917 - one argument per flag
+def cost_command(
     model: str,
     input_tokens: str | None,
     output_tokens: str | None,
@@ -192,3 +192,82 @@ def day_command(name: str, style: str) -> None:
         _echo_json(day_json(day))
     else:
         click.echo(day_text(day))
+
+
+@command.command(name="decode")
+@click.argument("model")
+@click.option("--list", "list_name", help="Which list, where several state the model.")
+@click.option("--fast-speed", type=float, help="Speed of a fast mode over the standard one.")
+@click.option("--fast-price", type=float, help="Its price over the standard one.")
+@click.option("--draws", default=100_000, show_default=True, help="Monte-Carlo draws.")
+@click.option("--seed", default=0, show_default=True)
+@_day_options
+@output_options(rows=False)
+def decode_command(
+    model: str,
+    list_name: str | None,
+    fast_speed: float | None,
+    fast_price: float | None,
+    draws: int,
+    seed: int,
+    date: dt.datetime | None,
+    hour: int | None,
+    price_file: Path | None,
+    style: str,
+) -> None:
+    """What MODEL's price sheet gives away: figure, hypothesis, implied parameter, plausibility."""
+    del hour
+    from ridgeline.report.price_decode import decoded_json, decoded_text  # noqa: PLC0415
+    from ridgeline.study.price_decode import decode  # noqa: PLC0415
+
+    decoded = decode(
+        model,
+        on=_on(date),
+        price_file=price_file,
+        list_name=list_name,
+        fast_speed=fast_speed,
+        fast_price=fast_price,
+        draws=draws,
+        seed=seed,
+    )
+    if style == "json":
+        _echo_json(decoded_json(decoded))
+    else:
+        click.echo(decoded_text(decoded))
+
+
+@command.command(name="coverage")
+@click.option("--all", "every", is_flag=True, help="Show every sheet, not only the misses.")
+@click.option("--draws", default=30_000, show_default=True)
+@click.option("--seed", default=0, show_default=True)
+@_day_options
+@output_options()
+def coverage_command(
+    every: bool,
+    draws: int,
+    seed: int,
+    date: dt.datetime | None,
+    hour: int | None,
+    price_file: Path | None,
+    style: str,
+) -> None:
+    """How often the decoder's bands hold the truth, on models whose architecture is public."""
+    del hour, price_file
+    from ridgeline.report import price_decode as report  # noqa: PLC0415
+    from ridgeline.study.price_coverage import cases, coverage  # noqa: PLC0415
+
+    found = cases(on=_on(date), draws=draws, seed=seed)
+    if style == "json":
+        from dataclasses import asdict  # noqa: PLC0415
+
+        _echo_json(
+            {
+                "schema_version": "1",
+                "scores": [asdict(s) for s in coverage(found)],
+                "cases": [report.case_dict(c) for c in found],
+            }
+        )
+    elif style == "text":
+        click.echo(report.coverage_text(coverage(found), found, every=every))
+    else:
+        click.echo(report.coverage_rows(found, _table_style(style)))

@@ -108,14 +108,18 @@ def find(model: str, rows: Iterable[PriceRow]) -> tuple[PriceRow, ...]:
     """
     rows = tuple(rows)
     name = model.strip().lower()
-    found = tuple(r for r in rows if name in {r.id.lower(), r.model.lower()})
+    found = tuple(r for r in rows if name == r.id.lower())
     if not found:
-        found = tuple(r for r in rows if r.model.lower().rsplit("/", 1)[-1] == name)
+        found = tuple(r for r in rows if name in _bare_names(r))
     if not found:
         raise UnknownNameError(
             "price of", model, {r.id for r in rows}, list_command="ridgeline prices list"
         )
     return found
+
+
+def _bare_names(row: PriceRow) -> tuple[str, str]:
+    return row.model.lower(), row.model.lower().rsplit("/", 1)[-1]
 
 
 def show(
