@@ -7,138 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from ridgeline.errors import InputError, UnsupportedError
 from ridgeline.model.architecture import Architecture
-from ridgeline.readers.hf.keys import Keys, as_list, class_defaults
+from ridgeline.readers.hf import projectors
+from ridgeline.readers.hf.keys import Keys, class_defaults
 from ridgeline.readers.hf.vision import TOWERS
-
-Projector = Callable[[Keys, Keys, Architecture], int]
-"""(wrapper, vision section, language part) to parameters."""
-
-
-def _none(top: Keys, vision: Keys, text: Architecture) -> int:
-    del top, vision, text
-    return 0
-
-
-def _llava(top: Keys, vision: Keys, text: Architecture) -> int:
-    layers = top.raw("vision_feature_layer", default=-2)
-    width = vision.count("hidden_size") * len(as_list(layers))
-    bias = text.hidden_size if top.flag("multimodal_projector_bias", default=True) else 0
-    return width * text.hidden_size + text.hidden_size**2 + 2 * bias
-
-
-def _llava_next(top: Keys, vision: Keys, text: Architecture) -> int:
-    return _llava(top, vision, text) + text.hidden_size
-
-
-def _mistral3(top: Keys, vision: Keys, text: Architecture) -> int:
-    width = vision.count("hidden_size")
-    merge = top.count("spatial_merge_size", default=2)
-    return width + merge**2 * width * width + _llava(top, vision, text)
-
-
-def _gemma3(top: Keys, vision: Keys, text: Architecture) -> int:
-    del top
-    width = vision.count("hidden_size")
-    return width * text.hidden_size + width
-
-
-def _gemma4(top: Keys, vision: Keys, text: Architecture) -> int:
-    total = vision.count("hidden_size") * text.hidden_size
-    audio = top.section("audio_config", model_type="gemma4_audio")
-    if audio is not None:
-        total += TOWERS["gemma4_audio"](audio)
-        total += audio.count("output_proj_dims") * text.hidden_size
-    return total
-
-
-def _paligemma(top: Keys, vision: Keys, text: Architecture) -> int:
-    del text
-    out = vision.maybe("projection_dim", minimum=1) or top.count("projection_dim")
-    return vision.count("hidden_size") * out + out
-
-
-def _llama4(top: Keys, vision: Keys, text: Architecture) -> int:
-    del top
-    return vision.count("vision_output_dim") * text.hidden_size
-
-
-def _mllama(top: Keys, vision: Keys, text: Architecture) -> int:
-    del top
-    return vision.count("vision_output_dim") * text.hidden_size + text.hidden_size
-
-
-def _idefics3(top: Keys, vision: Keys, text: Architecture) -> int:
-    return vision.count("hidden_size") * top.count("scale_factor") ** 2 * text.hidden_size
-
-
-def _aria(top: Keys, vision: Keys, text: Architecture) -> int:
-    """Return Aria's resampler: queries, one cross attention, one small feed-forward part."""
-    w = vision.count("hidden_size")
-    counts = top.raw("projector_patch_to_query_dict", default=None)
-    sizes = list(cast("Mapping[str, Any]", counts).values()) if isinstance(counts, Mapping) else []
-    queries = max((top.check(x, "projector_patch_to_query_dict") for x in sizes), default=256)
-    attention = 3 * w * w + 4 * (w * w + w) + (w * w + w) + 6 * w
-    return queries * w + attention + w * text.hidden_size + text.hidden_size**2
-
-
-def _kimi(top: Keys, vision: Keys, text: Architecture) -> int:
-    del top
-    w = vision.count("hidden_size")
-    merge = vision.raw("merge_kernel_size", default=[2, 2])
-    merged = w
-    for side in as_list(merge):
-        merged *= vision.check(side, "merge_kernel_size", minimum=1)
-    return 2 * w + merged * merged + merged + merged * text.hidden_size + text.hidden_size
-
-
-def _minimax(top: Keys, vision: Keys, text: Architecture) -> int:
-    w, h = vision.count("hidden_size"), text.hidden_size
-    p = top.count("projector_hidden_size", default=6144)
-    merge = vision.count("spatial_merge_size", default=2) ** 2
-    return w * p + p + p * h + h + h * merge * p + p + p * h + h
-
-
-def _step(top: Keys, vision: Keys, text: Architecture) -> int:
-    bias = text.hidden_size if top.flag("projector_bias") else 0
-    return 4 * vision.count("hidden_size", "width") * text.hidden_size + bias
-
-
-def _internvl(top: Keys, vision: Keys, text: Architecture) -> int:
-    ratio = top.number("downsample_ratio", default=0.5)
-    width = int(vision.count("hidden_size") * int(1 / ratio) ** 2)
-    h = text.hidden_size
-    return 2 * width + width * h + h + h * h + h
-
-
-def _cohere2_vision(top: Keys, vision: Keys, text: Architecture) -> int:
-    width = vision.count("hidden_size") * top.count("downsample_factor", default=2) ** 2
-    inner = top.count("alignment_intermediate_size", default=36_864)
-    return width * inner + inner + inner // 2 * text.hidden_size + text.hidden_size
-
-
-def _lfm2_vl(top: Keys, vision: Keys, text: Architecture) -> int:
-    width = vision.count("hidden_size") * top.count("downsample_factor", default=2) ** 2
-    inner, h = top.count("projector_hidden_size", default=2560), text.hidden_size
-    bias = inner + h if top.flag("projector_bias", default=True) else 0
-    norm = 2 * width if top.flag("projector_use_layernorm", default=True) else 0
-    return norm + width * inner + inner * h + bias
-
-
-def _ernie(top: Keys, vision: Keys, text: Architecture) -> int:
-    del top
-    wide = vision.count("hidden_size") * vision.count("spatial_merge_size", default=2) ** 2
-    return wide * text.hidden_size + 2 * text.hidden_size
-
-
-def _linear(top: Keys, vision: Keys, text: Architecture) -> int:
-    """Return one projection with bias, as HyperCLOVA X SEED's `linear` projector."""
-    top.assume("the projector is one linear layer with bias")
-    width = vision.maybe("out_hidden_size", minimum=1) or vision.count("hidden_size")
-    return width * text.hidden_size + text.hidden_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +22,9 @@ class Wrapper:
 
     text: str
     vision: str = ""
-    projector: Projector = _none
+    audio: str = ""
+    """Type of the tower in `audio_config`, for models that only hear."""
+    projector: projectors.Projector = projectors.no_projector
     towers_by_default: bool = True
     """Whether a file without vision_config still has the tower of the class."""
     omni: bool = False
@@ -162,42 +39,77 @@ _COUNTED = {
 }  # fmt: skip
 
 WRAPPERS: dict[str, Wrapper] = {
-    "aria": Wrapper(text="aria_text", vision="idefics3_vision", projector=_aria),
-    "cohere2_vision": Wrapper(
-        text="cohere2", vision="siglip_vision_model", projector=_cohere2_vision
+    "aria": Wrapper(
+        text="aria_text", vision="idefics3_vision", projector=projectors.aria_projector
     ),
-    "gemma3": Wrapper(text="gemma3_text", vision="siglip_vision_model", projector=_gemma3),
+    "cohere2_vision": Wrapper(
+        text="cohere2", vision="siglip_vision_model", projector=projectors.cohere2_vision_projector
+    ),
+    "gemma3": Wrapper(
+        text="gemma3_text", vision="siglip_vision_model", projector=projectors.gemma3_projector
+    ),
     "gemma3n": Wrapper(text="gemma3n_text", vision="gemma3n_vision"),
     "gemma4": Wrapper(
-        text="gemma4_text", vision="gemma4_vision", projector=_gemma4, towers_by_default=False
+        text="gemma4_text",
+        vision="gemma4_vision",
+        projector=projectors.gemma4_projector,
+        towers_by_default=False,
     ),
     "glm46v": Wrapper(text="glm4v_text", vision="glm4v_vision"),
     "glm4v": Wrapper(text="glm4v_text", vision="glm4v_vision"),
     "glm4v_moe": Wrapper(text="glm4v_moe_text", vision="glm4v_moe_vision"),
     "glm5_next": Wrapper(text="glm5_next_text", vision="glm5_next_vision"),
-    "idefics3": Wrapper(text="llama", vision="idefics3_vision", projector=_idefics3),
-    "internvl": Wrapper(text="qwen2", vision="internvl_vision", projector=_internvl),
-    "kimi_k25": Wrapper(text="deepseek_v3", vision="kimi_k25_vision", projector=_kimi),
-    "kimi_k3": Wrapper(text="kimi_linear", vision="kimi_k3_vision"),
-    "lfm2_vl": Wrapper(text="lfm2", vision="siglip2_vision_model", projector=_lfm2_vl),
-    "llama4": Wrapper(text="llama4_text", vision="llama4_vision_model", projector=_llama4),
-    "llava": Wrapper(text="llama", vision="clip_vision_model", projector=_llava),
-    "llava_next": Wrapper(text="llama", vision="clip_vision_model", projector=_llava_next),
-    "llava_next_video": Wrapper(text="llama", vision="clip_vision_model", projector=_llava_next),
-    "llava_onevision": Wrapper(text="qwen2", vision="siglip_vision_model", projector=_llava_next),
-    "minimax_m3_vl": Wrapper(
-        text="minimax_m3_vl_text", vision="minimax_m3_vl_vision", projector=_minimax
+    "idefics3": Wrapper(
+        text="llama", vision="idefics3_vision", projector=projectors.idefics3_projector
     ),
-    "mistral3": Wrapper(text="mistral", vision="pixtral", projector=_mistral3),
-    "mllama": Wrapper(text="mllama_text_model", vision="mllama_vision_model", projector=_mllama),
-    "paligemma": Wrapper(text="gemma", vision="siglip_vision_model", projector=_paligemma),
+    "internvl": Wrapper(
+        text="qwen2", vision="internvl_vision", projector=projectors.internvl_projector
+    ),
+    "kimi_k25": Wrapper(
+        text="deepseek_v3", vision="kimi_k25_vision", projector=projectors.kimi_projector
+    ),
+    "kimi_k3": Wrapper(text="kimi_linear", vision="kimi_k3_vision"),
+    "lfm2_vl": Wrapper(
+        text="lfm2", vision="siglip2_vision_model", projector=projectors.lfm2_vl_projector
+    ),
+    "llama4": Wrapper(
+        text="llama4_text", vision="llama4_vision_model", projector=projectors.llama4_projector
+    ),
+    "llava": Wrapper(
+        text="llama", vision="clip_vision_model", projector=projectors.llava_projector
+    ),
+    "llava_next": Wrapper(
+        text="llama", vision="clip_vision_model", projector=projectors.llava_next_projector
+    ),
+    "llava_next_video": Wrapper(
+        text="llama", vision="clip_vision_model", projector=projectors.llava_next_projector
+    ),
+    "llava_onevision": Wrapper(
+        text="qwen2", vision="siglip_vision_model", projector=projectors.llava_next_projector
+    ),
+    "minimax_m3_vl": Wrapper(
+        text="minimax_m3_vl_text",
+        vision="minimax_m3_vl_vision",
+        projector=projectors.minimax_projector,
+    ),
+    "mistral3": Wrapper(text="mistral", vision="pixtral", projector=projectors.mistral3_projector),
+    "mllama": Wrapper(
+        text="mllama_text_model",
+        vision="mllama_vision_model",
+        projector=projectors.mllama_projector,
+    ),
+    "paligemma": Wrapper(
+        text="gemma", vision="siglip_vision_model", projector=projectors.paligemma_projector
+    ),
     "qwen2_5_vl": Wrapper(text="qwen2_5_vl_text", vision="qwen2_5_vl_vision", flat=True),
     "qwen2_vl": Wrapper(text="qwen2_vl_text", vision="qwen2_vl_vision", flat=True),
     "qwen3_5": Wrapper(text="qwen3_5_text", vision="qwen3_5_vision"),
     "qwen3_5_moe": Wrapper(text="qwen3_5_moe_text", vision="qwen3_5_moe_vision"),
     "qwen3_vl": Wrapper(text="qwen3_vl_text", vision="qwen3_vl_vision"),
     "qwen3_vl_moe": Wrapper(text="qwen3_vl_moe_text", vision="qwen3_vl_moe_vision"),
-    "smolvlm": Wrapper(text="llama", vision="smolvlm_vision", projector=_idefics3),
+    "smolvlm": Wrapper(
+        text="llama", vision="smolvlm_vision", projector=projectors.idefics3_projector
+    ),
     "qwen3_omni_moe": Wrapper(text="", omni=True),
     "qwen3_omni_moe_thinker": Wrapper(
         text="qwen3_omni_moe_text", vision="qwen3_omni_moe_vision_encoder"
@@ -205,14 +117,52 @@ WRAPPERS: dict[str, Wrapper] = {
     "qwen2_5_omni": Wrapper(text="", omni=True),
     "qwen2_5_omni_thinker": Wrapper(text="qwen2_5_omni_text", vision="qwen2_5_omni_vision_encoder"),
     "ernie4_5_vl_moe": Wrapper(
-        text="ernie4_5_vl_moe_text", vision="ernie4_5_vl_moe_vision", projector=_ernie, flat=True
+        text="ernie4_5_vl_moe_text",
+        vision="ernie4_5_vl_moe_vision",
+        projector=projectors.ernie_projector,
+        flat=True,
     ),
     "ernie4_5_moe_vl": Wrapper(
-        text="ernie4_5_vl_moe_text", vision="ernie4_5_vl_moe_vision", projector=_ernie
+        text="ernie4_5_vl_moe_text",
+        vision="ernie4_5_vl_moe_vision",
+        projector=projectors.ernie_projector,
     ),
-    "step3p7": Wrapper(text="step3p5", vision="step3p5_vision", projector=_step),
+    "step3p7": Wrapper(
+        text="step3p5", vision="step3p5_vision", projector=projectors.step_projector
+    ),
     "step3_vl": Wrapper(text="step3_text", vision="step3_vision_encoder"),
-    "vlm": Wrapper(text="hyperclovax", projector=_linear),
+    "glm_ocr": Wrapper(text="glm_ocr_text", vision="glm_ocr_vision"),
+    "glmga": Wrapper(text="glm4v_text", vision="glm4v_vision"),
+    "lighton_ocr": Wrapper(text="qwen3", vision="pixtral", projector=projectors.lighton_projector),
+    "exaone4_5": Wrapper(text="exaone4_5_text", vision="exaone4_5_vision"),
+    "hyperclovax_vision_v2": Wrapper(
+        text="hyperclovax", vision="qwen2_5_vl_vision", projector=projectors.linear_out_projector
+    ),
+    "vipllava": Wrapper(
+        text="llama", vision="clip_vision_model", projector=projectors.vipllava_projector
+    ),
+    "paddleocr_vl": Wrapper(
+        text="paddleocr_vl_text",
+        vision="paddleocr_vl_vision",
+        projector=projectors.merged_projector,
+    ),
+    "deepseek_vl": Wrapper(
+        text="llama", vision="siglip_vision_model", projector=projectors.two_layer_projector
+    ),
+    "aya_vision": Wrapper(
+        text="cohere2", vision="siglip_vision_model", projector=projectors.aya_projector
+    ),
+    "shieldgemma2": Wrapper(
+        text="gemma3_text", vision="siglip_vision_model", projector=projectors.gemma3_projector
+    ),
+    "cosmos3_omni": Wrapper(text="qwen3_vl_text", vision="qwen3_vl_vision"),
+    "qwen2_audio": Wrapper(
+        text="qwen2", audio="qwen2_audio_encoder", projector=projectors.qwen2_audio_projector
+    ),
+    "voxtral": Wrapper(
+        text="llama", audio="voxtral_encoder", projector=projectors.voxtral_projector
+    ),
+    "vlm": Wrapper(text="hyperclovax", projector=projectors.linear_projector),
 }
 
 
@@ -257,7 +207,8 @@ def _read_omni(k: Keys, readers: Mapping[str, Callable[[Keys], Architecture]]) -
 
 def _flag_uncounted(k: Keys) -> None:
     """Note every sub-model that no tower here counts."""
-    known = _COUNTED | ({"audio_config"} if k.model_type == "gemma4" else set[str]())
+    hears = k.model_type == "gemma4" or WRAPPERS[k.model_type].audio
+    known = _COUNTED | ({"audio_config"} if hears else set[str]())
     sections: dict[str, Any] = class_defaults().get(k.model_type, {}).get("sections", {})
     named = {key for key, value in k.values.items() if isinstance(value, Mapping)}
     for key in sorted({x for x in named | set(sections) if x.endswith("_config")} - known):
@@ -284,6 +235,8 @@ def _tie(k: Keys, text: Keys, arch: Architecture) -> bool:
 
 
 def _towers(k: Keys, wrapper: Wrapper, arch: Architecture) -> int:
+    if wrapper.audio:
+        return _audio_tower(k, wrapper, arch)
     section = k.section("vision_config")
     if section is None and "vision_config" in k.values and not wrapper.vision:
         return 0
@@ -308,3 +261,11 @@ def _towers(k: Keys, wrapper: Wrapper, arch: Architecture) -> int:
         return TOWERS[kind](vision) + wrapper.projector(k, vision, arch)
     except (IndexError, ZeroDivisionError, OverflowError):
         raise InputError(f"vision_config of {k.model_type} is inconsistent.") from None
+
+
+def _audio_tower(k: Keys, wrapper: Wrapper, arch: Architecture) -> int:
+    found = k.section("audio_config")
+    audio = Keys(
+        {} if found is None else found.values, wrapper.audio, path="audio_config.", flags=k.flags
+    )
+    return TOWERS[wrapper.audio](audio) + wrapper.projector(k, audio, arch)

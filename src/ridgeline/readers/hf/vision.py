@@ -86,6 +86,22 @@ def qwen2_vl(k: Keys) -> int:
     return _patch(k, h, bias=False, temporal=True) + n * _layer(h, inner) + merger
 
 
+def exaone4_5(k: Keys) -> int:
+    """Return EXAONE 4.5's tower: Qwen2.5-VL's with fewer key and value heads."""
+    h, heads = k.count("hidden_size"), k.count("num_heads")
+    saved = 2 * (heads - k.count("num_key_value_heads", default=heads)) * (h // heads)
+    return qwen2_5_vl(k) - k.count("depth") * saved * (h + 1)
+
+
+def whisper_encoder(k: Keys) -> int:
+    """Return Whisper's encoder: two convolutions, fixed positions, no bias on keys."""
+    h, n = k.count("d_model", "hidden_size"), k.count("encoder_layers", "num_hidden_layers")
+    inner = k.count("encoder_ffn_dim", "intermediate_size")
+    front = h * k.count("num_mel_bins") * 3 + h + 3 * h * h + h
+    positions = k.count("max_source_positions") * h
+    return front + positions + n * (_layer(h, inner) - h) + 2 * h
+
+
 def qwen2_5_vl(k: Keys) -> int:
     """Return Qwen2.5-VL's tower and merger: gated layers with biases, RMS norms."""
     h, out, n = k.count("hidden_size"), k.count("out_hidden_size"), k.count("depth")
@@ -219,6 +235,14 @@ def glm5_next(k: Keys) -> int:
                 bias=k.flag("attention_bias", default=True), qk_norm=True)  # fmt: skip
 
 
+def glm_ocr(k: Keys) -> int:
+    """Return GLM-OCR's tower; the merger is three times as wide as its output."""
+    inner, out = k.count("intermediate_size"), k.count("out_hidden_size")
+    channels = k.count("in_channels", default=3)
+    bias = k.flag("attention_bias", default=True)
+    return _glm(k, inner, out * channels, bias=bias, qk_norm=True)
+
+
 def internvl(k: Keys) -> int:
     """Return InternViT: class token, layer scales, biases where attention_bias says."""
     h, n, inner = k.count("hidden_size"), k.layers(), k.count("intermediate_size")
@@ -279,6 +303,11 @@ TOWERS: dict[str, Callable[[Keys], int]] = {
     "qwen3_omni_moe_vision_encoder": qwen3_vl,
     "glm4v_vision": glm4v,
     "glm4v_moe_vision": glm4v,
+    "glm_ocr_vision": glm_ocr,
+    "exaone4_5_vision": exaone4_5,
+    "paddleocr_vl_vision": idefics3,
+    "qwen2_audio_encoder": whisper_encoder,
+    "voxtral_encoder": whisper_encoder,
     "glm5_next_vision": glm5_next,
     "internvl_vision": internvl,
 }

@@ -48,7 +48,6 @@ for _new, _old in (
     ("qwen3_vl_text", "qwen3"),
     ("qwen3_vl_moe_text", "qwen3_moe"),
     ("glm4v_moe_text", "glm4_moe"),
-    ("glm_ocr_text", "glm4v_text"),
     ("exaone4_5_text", "exaone4"),
     ("granite_docling_text", "llama"),
     ("paddleocr_vl_text", "ernie4_5"),

@@ -28,6 +28,7 @@ DENSE: dict[str, Spec] = {
     "gemma2": Spec(norms=4, window_every=2, tie=True),
     "gemma3_text": Spec(norms=4, qk_norm="head", window_every=6, tie=True),
     "glm": Spec(o_bias=False),
+    "glm_ocr_text": Spec(norms=4, q_bias=False, o_bias=False),
     "glm4v_text": Spec(norms=4, q_bias=True, o_bias=False),
     "glm4": Spec(norms=4, o_bias=False),
     "gpt_neox": Spec(

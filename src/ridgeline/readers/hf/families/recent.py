@@ -233,7 +233,8 @@ def _zamba_layers(
 ) -> list[Block]:
     """Return the layers; a hybrid one is the shared transformer, then its own Mamba block."""
     hidden = k.count("hidden_size")
-    out, seen = [], 0
+    out: list[Block] = []
+    seen = 0
     plain = Block(count=1, mixer=ssm, feed_forward=FeedForward(kind="none"),
                   num_norm_params=hidden)  # fmt: skip
     joined = replace(ssm, linears=(*ssm.linears, linear("linear", hidden, hidden)))
