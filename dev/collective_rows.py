@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ridgeline.hardware.records import Cluster, Device, MemoryTier, NetworkTier
+
 # Datasheet rate per device and direction [B/s], tier and generation of the measured systems.
 SYSTEMS = {
     "a100_sxm": ("ampere", "scale_up", 300e9),
@@ -27,6 +29,8 @@ NCCL_KINDS = {
     "alltoall": "all_to_all",
     "reduce_scatter": "reduce_scatter",
 }
+SHARP = {"hopper", "blackwell", "blackwell_ultra"}
+WIRE = {"scale_up": 2e-6, "pcie": 5e-6, "scale_out": 5e-6}
 
 
 def measurements(root: Path) -> pd.DataFrame:
@@ -112,3 +116,30 @@ def _frame(data, library, kind, group, payload, time_s) -> pd.DataFrame:  # noqa
         },
         index=data.index,
     )
+
+
+def cluster_of(system: str, *, multi_node: bool) -> Cluster:
+    """Return the measured system as a cluster."""
+    generation, tier, rate = SYSTEMS[system]
+    memory = MemoryTier(name="m", capacity_bytes=1, bandwidth_bytes_per_s=1)
+    device = Device(
+        id=system,
+        name=system,
+        vendor="",
+        peak_flop_per_s={},
+        memory=memory,
+        generation=generation,
+    )
+    size = 72 if system.startswith("gb") else 8
+    inner = NetworkTier(
+        name=tier,
+        size=size,
+        bandwidth_bytes_per_s=rate,
+        latency_s=WIRE[tier],
+        in_network_reduction=generation in SHARP,
+    )
+    outer = NetworkTier(
+        name="scale_out", size=64, bandwidth_bytes_per_s=50e9, latency_s=WIRE["scale_out"]
+    )
+    tiers = (inner, outer) if multi_node else (inner,)
+    return Cluster(id=system, name=system, device=device, num_devices=64, tiers=tiers)
