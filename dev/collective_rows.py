@@ -77,7 +77,7 @@ def _engine(data: pd.DataFrame) -> pd.DataFrame:
 def _deepep(data: pd.DataFrame, *, normal: bool, system: str) -> pd.DataFrame:
     per_node = 4 if system.startswith("gb") else 8
     if normal:
-        # Kernels on 4 and 8 nodes were measured with a wrong set-up upstream.
+        # On 4 and 8 nodes the rows agree with neither the link's rate nor each other.
         data = data[data.node_num <= 2]
         data = data[data.dispatch_sms >= 20]
     elif (data.node_num > 1).any():

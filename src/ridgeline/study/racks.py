@@ -119,6 +119,8 @@ def racks(
             )
             cliff.append(row)
             flags += found
+    topologies, found = _topologies(exchange, tokens_per_device, shelf)
+    flags += found
     return RacksResult(
         request={
             "model": arch.name,
@@ -133,7 +135,7 @@ def racks(
         traffic_bytes=matrix,
         imbalance=imbalance,
         domains=[_domain(d, arch, tokens_per_device, context, shelf) for d in DOMAINS],
-        topologies=_topologies(exchange, tokens_per_device, shelf),
+        topologies=topologies,
         flags=tuple(dict.fromkeys(flags)),
     )
 
@@ -368,7 +370,9 @@ def _domain(
     return row
 
 
-def _topologies(exchange: Exchange, tokens: int, shelf: Any) -> list[dict[str, Any]]:
+def _topologies(
+    exchange: Exchange, tokens: int, shelf: Any
+) -> tuple[list[dict[str, Any]], list[str]]:
     """NVL72 against nine 8-device boards; a torus against a switch of the same links."""
     torus = resolve_cluster("tpu-v5p-64", None, shelf)
     wide = resolve_cluster("tpu-v5p-512", None, shelf)
@@ -385,6 +389,7 @@ def _topologies(exchange: Exchange, tokens: int, shelf: Any) -> list[dict[str, A
             (f"{pod.num_devices} x TPU v5p links, one switch", switch),
         ]
     rows: list[dict[str, Any]] = []
+    flags: list[str] = []
     for label, pod in cases:
         bound = exchange_time(exchange, pod, tokens, "ideal", "direct")
         once = exchange_time(exchange, pod, tokens, "ideal", "hierarchical")
@@ -399,4 +404,5 @@ def _topologies(exchange: Exchange, tokens: int, shelf: Any) -> list[dict[str, A
                 "algorithm": detail["algorithm"],
             }
         )
-    return rows
+        flags += detail["flags"]
+    return rows, flags
