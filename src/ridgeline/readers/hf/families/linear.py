@@ -69,7 +69,7 @@ def _never_tied(k: Keys) -> bool:
     return False
 
 
-def kimi_kinds(k: Keys, num_layers: int, every: int = 4) -> list[str]:
+def kimi_kinds(k: Keys, num_layers: int) -> list[str]:
     """Return linear or full attention per layer."""
     inner = k.section("linear_attn_config", model_type="")
     if inner is not None and not k.has("layer_types"):
@@ -79,7 +79,7 @@ def kimi_kinds(k: Keys, num_layers: int, every: int = 4) -> list[str]:
             "full_attention" if i + 1 in full else "linear_attention" for i in range(num_layers)
         ]
     default = [
-        "linear_attention" if (i + 1) % every else "full_attention" for i in range(num_layers)
+        "full_attention" if i and i % 4 == 0 else "linear_attention" for i in range(num_layers)
     ]
     return kinds(k, num_layers, default)
 
