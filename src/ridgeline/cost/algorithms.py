@@ -142,7 +142,7 @@ class _Builder:
 
             (S/k)·D(n/b_i)·(1 − 1/q_i), D the expected distinct units among n/b_i.
 
-        Source: deepseek2024 (node-limited dispatch), first principles (D).
+        Source: deepseek2024v3 (node-limited dispatch), first principles (D).
         """
         outward = [np.subtract(m, b) for m, b in zip(self.members, self.below, strict=True)]
         steps = tuple((q > 1) * self._hops(i, "spread") for i, q in enumerate(self.units))

@@ -26,6 +26,8 @@ NETWORKS: dict[str, NetworkEfficiency | None] = {
 }
 """None: work is divided evenly and messages are free."""
 
+MAX_DEVICES = 2**20
+
 
 def deploy(
     model: str | Architecture,
@@ -66,6 +68,8 @@ def deploy(
     architecture = resolve_model(model, catalog) if isinstance(model, str) else model
     given = {k: v for k, v in (degrees or {}).items() if v is not None}
     wanted = devices
+    if wanted is not None and not 1 <= wanted <= MAX_DEVICES:
+        raise InputError(f"devices must be from 1 to {MAX_DEVICES:,}: {wanted}.")
     if wanted is None and given:
         wanted = _size(given)
     cluster = resolve_cluster(on, None, catalog) if isinstance(on, str) else on
@@ -99,8 +103,8 @@ def _size(given: Mapping[str, int]) -> int:
     size = 1
     for name in ("tp", "pp", "dp", "cp"):
         size *= given.get(name, 1)
-    if size > 2**20:
-        raise InputError(f"tp·pp·dp·cp must be at most 2^20 devices: {size}.")
+    if size > MAX_DEVICES:
+        raise InputError(f"tp·pp·dp·cp must be at most {MAX_DEVICES:,} devices: {size}.")
     return max(size, 1)
 
 

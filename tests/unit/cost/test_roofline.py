@@ -31,7 +31,7 @@ def gemm(m: float) -> Operation:
 
 
 def test_memory_binds_a_thin_gemm_and_compute_a_fat_one():
-    """m = 1: 2 MB / 1 TB/s = 2 µs; m = 1000: 2 GFLOP / 100 TFLOP/s = 20 µs."""
+    """At m = 1: 2 MB / 1 TB/s = 2 µs; m = 1000: 2 GFLOP / 100 TFLOP/s = 20 µs."""
     timing = operation_time(gemm(np.array([1.0, 1000.0])), DEVICE, Curve())
     assert timing.time_s == pytest.approx([2e-6, 20e-6])
 
