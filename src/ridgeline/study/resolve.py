@@ -61,7 +61,9 @@ def resolve_model(text: str, catalog: Catalog | None = None) -> Architecture:
 def _is_path(text: str) -> bool:
     if not text.strip() or "\0" in text or len(text) > 4096:
         return False
-    looks_like = text.startswith((".", "/", "~", "{")) or text.lower().endswith(_FILE_ENDINGS)
+    looks_like = text.startswith((".", "/", "~", "{", "hub:")) or text.lower().endswith(
+        _FILE_ENDINGS
+    )
     return looks_like or Path(text).exists()
 
 
@@ -69,7 +71,7 @@ def _unknown_hub_id(text: str, catalog: Catalog) -> InputError:
     error = UnknownNameError(
         "model", text, catalog.names("models"), list_command="ridgeline list models"
     )
-    hint = f" Or fetch it: `hf download {text} config.json`, and give the path that prints."
+    hint = f" Or read it from the hub: `hub:{text}`."
     error.args = (f"{error}{hint}",)
     return error
 
