@@ -173,6 +173,13 @@ def _phi3_vision(k: Keys) -> Architecture:
 REMOTE: dict[str, Callable[[Keys], Architecture]] = {
     "arctic": _remote(_arctic),
     "baichuan": _spec(Spec(q_bias=False, o_bias=False)),
+    "bailing_moe": _spec(
+        Spec(q_bias="use_qkv_bias", o_bias="use_bias", moe=MoeSpec(shared="n"))
+    ),
+    "bailing_moe_v2": _spec(
+        Spec(q_bias="use_qkv_bias", o_bias="use_bias", qk_norm="head", qk_norm_key="use_qk_norm",
+             moe=MoeSpec(shared="n"), mtp=True)
+    ),
     "chatglm": _remote(_chatglm),
     "deepseek": _spec(Spec(moe=MoeSpec(shared="n"))),
     "git": _remote(_git),
