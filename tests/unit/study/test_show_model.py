@@ -89,7 +89,7 @@ def test_a_file_is_read_and_a_catalogue_name_wins(tmp_path, monkeypatch):
 def test_unknown_models_are_explained():
     with pytest.raises(UnknownNameError, match="Nearest: deepseek-v3"):
         resolve_model("deepseek-v33")
-    with pytest.raises(UnknownNameError, match=r"hf download acme/foo config\.json"):
+    with pytest.raises(UnknownNameError, match=r"hub:acme/foo"):
         resolve_model("acme/foo")
     for text in ("", "\0", "x" * 10_000):
         with pytest.raises(UnknownNameError):
