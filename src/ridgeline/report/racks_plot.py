@@ -87,7 +87,7 @@ def _domains(axis: Any, result: Any) -> None:
         values = [d[f"params_{width}"] / 1e12 for d in result.domains]
         axis.bar(at + (i - 1) * 0.27, values, 0.25, color=COLOURS[i], label=width)
     names = [f"{d['cluster']}\n{d['devices']}" for d in result.domains]
-    axis.set_xticks(at, names, fontsize="small")
+    axis.set_xticks(at, names, fontsize="x-small")
     axis.set(
         yscale="log",
         xlabel="scale-up domain and its devices",
