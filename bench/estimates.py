@@ -2,7 +2,7 @@
 
     python bench/estimates.py [--peer-python PATH]
 
-PATH is an interpreter that has llm-analysis from PyPI.
+PATH is an interpreter that has llm-analysis and genz-llm from PyPI.
 """
 
 import argparse
@@ -48,14 +48,14 @@ def main() -> None:
             rate = points_per_cpu_second(model, cluster, network)
             ours = ours or rate
             print(f"{model:16} {cluster:12} network {network:10} {rate:12,.0f} points per CPU s")
-    if arguments.peer_python is not None:
-        script = Path(__file__).with_name("peer_llm_analysis.py")
+    for peer in ("llm_analysis", "genz") if arguments.peer_python else ():
+        script = Path(__file__).with_name(f"peer_{peer}.py")
         done = subprocess.run(
             [arguments.peer_python, script], capture_output=True, text=True, check=True
         )
-        peer = float(done.stdout.strip().splitlines()[-1])
-        print(f"llm-analysis, the same dense model: {1 / peer:,.0f} points per CPU s")
-        print(f"ratio: {(ours or 0.0) * peer:,.0f}")
+        seconds = float(done.stdout.strip().splitlines()[-1])
+        ratio = (ours or 0.0) * seconds
+        print(f"{peer:16} the same dense model: {1 / seconds:,.0f} per CPU s; ratio {ratio:,.0f}")
 
 
 if __name__ == "__main__":
