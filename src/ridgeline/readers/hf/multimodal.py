@@ -58,7 +58,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "glm46v": Wrapper(text="glm4v_text", vision="glm4v_vision"),
     "glm4v": Wrapper(text="glm4v_text", vision="glm4v_vision"),
     "glm4v_moe": Wrapper(text="glm4v_moe_text", vision="glm4v_moe_vision"),
-    "glm5_next": Wrapper(text="glm5_next_text", vision="glm5_next_vision"),
+    "glm5_next": Wrapper(text="glm5_next_text", vision="glm5_next_vision", flat=True),
     "idefics3": Wrapper(
         text="llama", vision="idefics3_vision", projector=projectors.idefics3_projector
     ),

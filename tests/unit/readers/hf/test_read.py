@@ -47,6 +47,20 @@ def test_deepseek_v3() -> None:
     assert arch.blocks[1].feed_forward.experts.num_groups == 8
 
 
+def test_openelm_270m() -> None:
+    """271,527,168: the model card's parameter count."""
+    config = {
+        "model_type": "openelm", "model_dim": 1280, "head_dim": 64, "vocab_size": 32000,
+        "num_transformer_layers": 16, "ffn_dim_divisor": 256,
+        "num_query_heads": [12] * 5 + [16] * 7 + [20] * 4,
+        "num_kv_heads": [3] * 5 + [4] * 7 + [5] * 4,
+        "ffn_multipliers": [0.5, 0.73, 0.97, 1.2, 1.43, 1.67, 1.9, 2.13, 2.37, 2.6, 2.83, 3.07,
+                            3.3, 3.53, 3.77, 4.0],
+    }  # fmt: skip
+    counts = count_parameters(read_config(config, name="apple/OpenELM-270M"))
+    assert counts.num_params == 271_527_168
+
+
 def test_windows_follow_the_pattern() -> None:
     """Gemma 3: five windows, then one full layer."""
     arch = read_config(small("gemma3_text", num_hidden_layers=12), name="x")

@@ -79,7 +79,7 @@ MIXTURE: dict[str, Spec] = {
     "dots1": Spec(qk_norm="head", o_bias=False, moe=MoeSpec(shared="n"), window_every=None),
     "exaone_moe": Spec(q_bias=False, o_bias=False, qk_norm="head", window_every=4,
                        moe=MoeSpec(shared="n")),
-    "afmoe": Spec(norms=4, qk_norm="head", gate="element",
+    "afmoe": Spec(norms=4, qk_norm="head", gate="element", window_every=4,
                   moe=MoeSpec(shared="n", score_vector=True)),
     "flex_olmo": Spec(qk_norm="full", moe=MoeSpec(size="intermediate_size")),
     "glm4_moe": Spec(o_bias=False, qk_norm="head", qk_norm_key="use_qk_norm",

@@ -16,7 +16,7 @@ from ridgeline.readers.hf.assemble import assemble
 from ridgeline.readers.hf.families.linear import read_minimax
 from ridgeline.readers.hf.families.mixtures import enumerated_layers
 from ridgeline.readers.hf.families.standard import MoeSpec, Spec, head_dim_of, read_standard
-from ridgeline.readers.hf.keys import Keys
+from ridgeline.readers.hf.keys import MAX_LAYERS, Keys
 from ridgeline.readers.hf.layers import tied
 from ridgeline.readers.hf.vision import clip
 
@@ -152,6 +152,35 @@ def _step3(k: Keys) -> Architecture:
     return assemble(k, layers, hidden_size=hidden, tie=tied(k))
 
 
+def _openelm(k: Keys) -> Architecture:
+    """Return OpenELM: heads and feed-forward widths grow with depth.
+
+    Widths are ffn_multiplier · model_dim rounded to ffn_dim_divisor, never down by over 10 %.
+
+    Source: apple/OpenELM-270M.
+    """
+    hidden, n = k.count("model_dim"), k.count("num_transformer_layers")
+    dim, step = k.count("head_dim"), k.count("ffn_dim_divisor", default=256)
+    heads, kv = k.per_layer("num_query_heads", n), k.per_layer("num_kv_heads", n)
+    widths = k.per_layer("ffn_multipliers", n)
+    if n > MAX_LAYERS or heads is None or kv is None or widths is None:
+        raise UnsupportedError(
+            "OpenELM configs need num_query_heads, num_kv_heads and ffn_multipliers per layer."
+        )
+    norm = "head" if k.flag("normalize_qk_projections", default=True) else "none"
+    layers: list[Block] = []
+    for i in range(n):
+        exact = Keys({"ffn_multipliers": widths[i]}, "").number("ffn_multipliers") * hidden
+        size = max(step, int(exact + step / 2) // step * step)
+        size += step if size < 0.9 * exact else 0
+        mixer = gqa(hidden, k.check(heads[i], "num_query_heads", minimum=1),
+                    k.check(kv[i], "num_kv_heads", minimum=1), dim, qk_norm=norm)  # fmt: skip
+        feed = dense(hidden, size, gated=k.flag("ffn_with_glu", default=True))
+        layers.append(Block(count=1, mixer=mixer, feed_forward=feed, num_norm_params=2 * hidden))
+    return assemble(k, layers, hidden_size=hidden,
+                    tie=k.flag("share_input_output_layers", default=True))  # fmt: skip
+
+
 def _phi3_vision(k: Keys) -> Architecture:
     """Return Phi-3-Vision: Phi-3 with CLIP ViT-L/14 at 336 pixels and a two-layer projector.
 
@@ -189,6 +218,7 @@ REMOTE: dict[str, Callable[[Keys], Architecture]] = {
     "mimo": _spec(Spec(q_bias="attention_bias", o_bias=False, mtp=True)),
     "minicpm": _remote(_minicpm),
     "minimax_m1": _remote(read_minimax),
+    "openelm": _remote(_openelm),
     "orion": _spec(Spec(norm_width=2)),
     "phi-msft": _spec(
         Spec(q_bias=True, o_bias=True, gated=False, mlp_bias=True, norms=1, norm_width=2,
