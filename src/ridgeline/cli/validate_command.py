@@ -27,8 +27,8 @@ def command(corpus: Path, style: Any) -> None:
     """
     import json  # noqa: PLC0415
 
+    from ridgeline.report.corpus import corpus_json, corpus_text  # noqa: PLC0415
     from ridgeline.validate.corpus import validate_corpus  # noqa: PLC0415
-    from ridgeline.validate.corpus_text import corpus_json, corpus_text  # noqa: PLC0415
 
     report = validate_corpus(corpus)
     if style == "json":

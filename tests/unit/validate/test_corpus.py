@@ -13,8 +13,8 @@ from ridgeline.cli.validate_command import command
 from ridgeline.errors import InputError
 from ridgeline.model.params import count_parameters
 from ridgeline.readers import read_config
+from ridgeline.report.corpus import corpus_json
 from ridgeline.validate.corpus import validate_corpus
-from ridgeline.validate.corpus_text import corpus_json
 from small_configs import small
 
 COLUMNS = (
