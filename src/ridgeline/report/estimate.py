@@ -261,14 +261,17 @@ def _heading(result: Any) -> str:
     cost = "no price" if price is None else f"{significant(price)} USD per device-hour"
     layout = request["layout"]
     degrees = "network ideal" if layout is None else layout_text(layout)
-    return (
+    first = (
         f"{request['model']} on {request['on']}: {request['phase']}, {request['devices']} devices"
-        f" ({degrees}), {request['efficiency']} efficiency\n"
+        f" ({degrees}), {request['efficiency']} efficiency"
+    )
+    second = (
         f"{params_text(chalk.num_params)} parameters,"
         f" {params_text(chalk.num_active_params)} active;"
         f" weights {'/'.join(formats)}; cache {request['dtypes']['kv']},"
         f" {human(chalk.kv_bytes_per_token, 'B')}/token; {cost}"
     )
+    return "\n".join([*_wrapped(first), *_wrapped(second)])
 
 
 def _derived_text(result: Any) -> str:

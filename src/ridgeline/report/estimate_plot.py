@@ -48,8 +48,8 @@ def _latency(axis: Any, result: Any) -> None:
         )
     axis.set(xscale="log", yscale="log", xlabel="batch [sequences]", ylabel="step time [ms]")
     axis.set_title("Latency against batch")
-    low = float(np.min(result.rows["step_s"]) * 1e3)
-    axis.set_ylim(bottom=low / 10)
+    low = min(float(np.min(result.rows["step_s"])), float(np.min(terms["weight read"])))
+    axis.set_ylim(bottom=low * 1e3 / 2)
     axis.legend(fontsize="small")
 
 
