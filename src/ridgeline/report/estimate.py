@@ -179,10 +179,13 @@ def why_text(result: Any) -> str:
         f"two micro-batches {human(float(row['two_batch_step_s']), 's')}",
         f"all behind the largest {human(float(row['overlap_step_s']), 's')}",
     ]
+    heading = (
+        f"why {human(total, 's')} at batch {row['batch']:,}, context {row['context']:,}"
+        " (detailed; the parts sum to it):"
+    )
     return "\n".join(
         [
-            f"why {human(total, 's')} (detailed; the parts sum to it) at batch {row['batch']:,},"
-            f" context {row['context']:,}:",
+            heading,
             _parts_table(parts, total),
             *_wrapped("limits: " + ", ".join(shares)),
             *_wrapped("+1 % of a figure shortens the step by: " + ", ".join(helps)),
