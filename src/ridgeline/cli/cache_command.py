@@ -55,14 +55,14 @@ def command(
     plot: Path | None,
     style: str,
 ) -> None:
-    r"""Where the cache of MODEL should wait: tier by hold time, or compute it again.
+    """Where the cache of MODEL should wait: tier by hold time, or compute it again.
 
     Costs are of one write, a hold and one read of a context on the cluster's devices.
 
     \b
     ridgeline cache llama-3.3-70b-instruct --on hgx-h100-8 --hold 5m,1h,24h --context 32k
     ridgeline cache deepseek-v3 --on hgx-h200-8 --price host-ddr5=36 --plot tiers.png
-    """
+    """  # noqa: D301 - click reads the backspace
     import json  # noqa: PLC0415 - nothing heavy before --help is answered
 
     from ridgeline.report import cache as report  # noqa: PLC0415

@@ -10,20 +10,21 @@ from typing import Any
 import click
 
 from ridgeline.cli.options import output_options
+from ridgeline.cli.prices_serving import breakeven_command, margin_command, modes_command
 
 TIERS = ("standard", "batch", "flex", "priority", "fast", "balanced", "ultrafast")
 
 
 @click.group(name="prices")
 def command() -> None:
-    r"""API list prices: what is listed, what a request costs, and what prices give away.
+    """API list prices: what is listed, what a request costs, and what prices give away.
 
     Prices are dated list prices in USD per million tokens, each with its list and date.
 
     \b
     ridgeline prices show deepseek/deepseek-v4-pro --date 2026-11-30 --hour 8
     ridgeline prices decode google/gemini-3.1-pro-preview
-    """
+    """  # noqa: D301 - click reads the backspace
 
 
 def _day_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -185,13 +186,14 @@ def cost_command(
 def day_command(name: str, style: str) -> None:
     """A published day of a service, recomputed from its own inputs."""
     from ridgeline.report.service_day import day_json, day_text  # noqa: PLC0415
-    from ridgeline.study.service_day import service_day  # noqa: PLC0415
+    from ridgeline.study.service_day import predicted_throughput, service_day  # noqa: PLC0415
 
     day = service_day(name)
+    predicted = [predicted_throughput(day, x) for x in ("none", "two-batch")]
     if style == "json":
-        _echo_json(day_json(day))
+        _echo_json(day_json(day, predicted))
     else:
-        click.echo(day_text(day))
+        click.echo(day_text(day, predicted))
 
 
 @command.command(name="decode")
@@ -271,3 +273,7 @@ def coverage_command(
         click.echo(report.coverage_text(coverage(found), found, every=every))
     else:
         click.echo(report.coverage_rows(found, _table_style(style)))
+
+
+for _command in (margin_command, breakeven_command, modes_command):
+    command.add_command(_command)

@@ -10,6 +10,8 @@ from typing import Any
 
 from ridgeline.economics.token_cost import DayAccount, day_account
 from ridgeline.errors import UnknownNameError
+from ridgeline.study.estimate import estimate
+from ridgeline.study.estimate_rows import Overlap
 
 _DATA = Path(__file__).parents[1] / "catalog" / "data" / "service_days"
 _INPUTS = (
@@ -43,6 +45,58 @@ def service_day(name: str) -> ServiceDay:
             fresh_tokens=entry["input_tokens"] - entry["cached_tokens"],
             **{k: entry[k] for k in _INPUTS},
         ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throughput:
+    """Predicted tokens per second per node of each pool, on the published layout."""
+
+    prefill_tokens_per_s_per_node: float
+    """Cache hits included, as published: fresh tokens over the share that misses."""
+    decode_tokens_per_s_per_node: float
+    decode_batch_per_device: float
+    overlap: Overlap
+    flags: tuple[str, ...]
+
+
+def predicted_throughput(day: ServiceDay, overlap: Overlap) -> Throughput:
+    """Return what our engine says the day's nodes do [tokens/s per node].
+
+    Decode runs the largest batch that still gives each user the published speed, at the
+    published mean cache length; prefill computes fresh prompts (their length is not published).
+    DeepSeek overlaps two micro-batches, so the truth lies between overlap `none` and `two-batch`.
+    """
+    entry = day.entry
+    decode, prefill = dict(entry["decode"]), dict(entry["prefill"])
+    speed, per_node = decode.pop("tokens_per_s_per_user"), entry["devices_per_node"]
+    ranks = decode["dp"]
+    steps = estimate(
+        entry["model"],
+        batch=[ranks * b for b in range(8, 257, 4)],
+        context=entry["mean_kv_tokens"],
+        overlap=overlap,
+        **decode,
+    )
+    fast = steps.rows["fits"] & (steps.rows["tokens_per_s_per_user"] >= speed)
+    last = int(fast.nonzero()[0][-1])
+    prompt = estimate(
+        entry["model"],
+        phase="prefill",
+        batch=prefill.pop("batch"),
+        context=prefill.pop("prompt_tokens"),
+        overlap=overlap,
+        **prefill,
+    )
+    missed = 1.0 - entry["cached_tokens"] / entry["input_tokens"]
+    return Throughput(
+        prefill_tokens_per_s_per_node=float(prompt.rows["tokens_per_s_per_device"][0])
+        * per_node
+        / missed,
+        decode_tokens_per_s_per_node=float(steps.rows["tokens_per_s_per_device"][last]) * per_node,
+        decode_batch_per_device=float(steps.rows["batch"][last]) / ranks,
+        overlap=overlap,
+        flags=steps.flags,
     )
 
 

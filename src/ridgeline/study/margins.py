@@ -1,0 +1,392 @@
+"""A price against the cost of serving at it: margins over context, break-even, modes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeline.catalog.ownership import owner_of
+from ridgeline.economics.energy import energy_per_token, energy_usd_per_mtok
+from ridgeline.economics.margin import (
+    PriceStep,
+    margin,
+    recommended_step,
+    under_water_from,
+)
+from ridgeline.economics.ownership import Ownership, OwnershipCost, ownership_cost
+from ridgeline.economics.price_list import PriceRow, bill, bracket
+from ridgeline.economics.speed_tiers import Modes, modes, pareto
+from ridgeline.economics.token_cost import (
+    SECONDS_PER_DAY,
+    TokenCosts,
+    break_even_tokens_per_day,
+    check_utilisation,
+    token_costs,
+    utilisation_from_load,
+)
+from ridgeline.errors import InputError
+from ridgeline.study.price_decode import one_sheet
+from ridgeline.study.prices import all_rows, find
+from ridgeline.study.serving_cost import ContextCost, ServingCosts, serving_costs
+from ridgeline.units import parse_tokens
+
+Array = NDArray[np.float64]
+SHOWN = (1024, 32_768, 131_072, 204_800, 1_048_576)
+"""1k, 32k, 128k, 200k and 1M tokens."""
+GRID = tuple(sorted({*SHOWN, *(2**i for i in range(10, 21))}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginRow:
+    """One context: price and cost of each kind, and of a whole request."""
+
+    cost: ContextCost
+    above_tokens: int
+    input_price: float
+    output_price: float
+    input_margin: float
+    output_margin: float
+    request_price_usd: float
+    request_cost_usd: float
+    request_margin: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margins:
+    """Margins over context, where they end, and a price of one's own."""
+
+    price: PriceRow
+    costs: ServingCosts
+    utilisation: float
+    output_tokens: int
+    rows: tuple[MarginRow, ...]
+    output_under_water_from: float | None
+    request_under_water_from: float | None
+    step: PriceStep
+    """Of the output price, for the target margin."""
+    target_margin: float
+    flags: tuple[str, ...]
+
+
+def stated_utilisation(
+    utilisation: float | None, rate: float | None, replicas: int, row: ContextCost, osl: int
+) -> float:
+    """Return the utilisation that is stated, or that a load makes by Little's law [1].
+
+    Raises:
+        InputError: neither or both are given, or the load does not fit.
+    """
+    if (utilisation is None) == (rate is None):
+        raise InputError(
+            "State the load: --utilisation (share of capacity sold) or --rate (requests per"
+            " second). There is no default."
+        )
+    if utilisation is not None:
+        check_utilisation(utilisation)
+        return utilisation
+    if rate is None or rate <= 0 or replicas < 1:
+        raise InputError(f"--rate must be above 0 and --replicas at least 1: {rate}, {replicas}.")
+    share = float(
+        utilisation_from_load(
+            requests_per_s=rate, output_tokens=osl, tpot_s=row.tpot_s, seats=row.batch * replicas
+        )
+    )
+    if share > 1:
+        raise InputError(
+            f"{rate:g} requests/s of {osl:,} output tokens need {share:.2f} times the"
+            f" {row.batch * replicas:,} seats: use --replicas {int(np.ceil(share * replicas))}."
+        )
+    return share
+
+
+def margins(
+    price: str,
+    *,
+    model: str,
+    on: str,
+    speed: float,
+    date: dt.date,
+    question: Mapping[str, Any],
+    utilisation: float | None = None,
+    rate: float | None = None,
+    replicas: int = 1,
+    output_tokens: int = 500,
+    target_margin: float = 0.5,
+    price_file: Path | None = None,
+) -> Margins:
+    """Return cost against price at 1k to 1M context, and where the price goes under water.
+
+    Args:
+        price: `provider/model` of the price list.
+        model: What is really served.
+        on: Cluster.
+        speed: Tokens per second that every user gets.
+        date: Day of the prices.
+        question: Further arguments of `estimate` (devices, dtype ...).
+        utilisation: Share of capacity sold.
+        rate: Requests per second instead, through Little's law at the shortest context.
+        replicas: Copies that share the rate.
+        output_tokens: Generated tokens of a request.
+        target_margin: Share of one's own price to keep.
+        price_file: The user's own list.
+    """
+    if output_tokens < 1:
+        raise InputError(f"output tokens must be at least 1: {output_tokens}.")
+    base, *rest = one_sheet(find(price, all_rows(price_file)), date, None)
+    brackets = [base, *(r for r in rest if r.tier == "standard" and not r.windows)]
+    costs = serving_costs(model, on=on, contexts=GRID, speed=speed, question=question)
+    u = stated_utilisation(utilisation, rate, replicas, costs.rows[0], output_tokens)
+    rows = tuple(_margin_row(c, brackets, u, output_tokens) for c in costs.rows)
+    contexts = np.array([r.cost.context for r in rows], dtype=np.float64)
+    output = np.array([r.cost.output_usd_per_mtok / u for r in rows])
+    flags = [*costs.flags]
+    limit = base.max_input_tokens
+    if limit is not None and limit < contexts[-1]:
+        flags.append(f"{base.id} accepts prompts of up to {limit:,} tokens only")
+    return Margins(
+        price=base,
+        costs=costs,
+        utilisation=u,
+        output_tokens=output_tokens,
+        rows=rows,
+        output_under_water_from=under_water_from(
+            context_tokens=contexts,
+            price=np.array([r.output_price for r in rows]),
+            cost=output,
+        ),
+        request_under_water_from=under_water_from(
+            context_tokens=contexts,
+            price=np.array([r.request_price_usd for r in rows]),
+            cost=np.array([r.request_cost_usd for r in rows]),
+        ),
+        step=recommended_step(context_tokens=contexts, cost=output, target_margin=target_margin),
+        target_margin=target_margin,
+        flags=tuple(flags),
+    )
+
+
+def _margin_row(
+    cost: ContextCost, brackets: list[PriceRow], u: float, output_tokens: int
+) -> MarginRow:
+    row = bracket(brackets, prompt_tokens=cost.context)
+    made_in, made_out = cost.input_usd_per_mtok / u, cost.output_usd_per_mtok / u
+    asked = bill(row, input_tokens=cost.context, output_tokens=output_tokens).total_usd
+    spent = (cost.context * made_in + output_tokens * made_out) / 1e6
+    return MarginRow(
+        cost=cost,
+        above_tokens=row.above_tokens,
+        input_price=row.input_usd_per_mtok,
+        output_price=row.output_usd_per_mtok,
+        input_margin=float(margin(price=row.input_usd_per_mtok, cost=made_in)),
+        output_margin=float(margin(price=row.output_usd_per_mtok, cost=made_out)),
+        request_price_usd=asked,
+        request_cost_usd=spent,
+        request_margin=float(margin(price=asked, cost=spent)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakEven:
+    """What a token costs to make, rented and owned, and the volume at which that beats a list."""
+
+    costs: ServingCosts
+    utilisation: float
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    rental: TokenCosts
+    owned: TokenCosts
+    owner: Ownership
+    owner_cost: OwnershipCost
+    energy_j_per_output_token: float
+    energy_usd_per_mtok: float
+    price: PriceRow | None
+    api_usd_per_mtok: float | None
+    """Blended list price of the mix."""
+    capacity_tokens_per_day: float
+    """Tokens of the mix the devices make in a day when never idle."""
+    rental_tokens_per_day: float | None
+    """Volume at which renting costs as much as the list; above capacity: never."""
+    owned_tokens_per_day: float | None
+    flags: tuple[str, ...]
+
+
+def break_even(
+    model: str,
+    *,
+    on: str,
+    speed: float,
+    date: dt.date,
+    question: Mapping[str, Any],
+    utilisation: float | None = None,
+    rate: float | None = None,
+    replicas: int = 1,
+    isl: str = "4k",
+    osl: str = "500",
+    cached_share: float = 0.0,
+    price: str | None = None,
+    capex_usd: float | None = None,
+    own: Mapping[str, float] | None = None,
+    price_file: Path | None = None,
+) -> BreakEven:
+    """Return token costs for rental and ownership, energy, and break-even against a price list.
+
+    Args:
+        model: What is served.
+        on: Cluster.
+        speed: Tokens per second that every user gets.
+        date: Day of the prices.
+        question: Further arguments of `estimate`.
+        utilisation: Share of capacity sold.
+        rate: Requests per second instead (Little's law).
+        replicas: Copies that share the rate.
+        isl: Prompt tokens of a request.
+        osl: Generated tokens.
+        cached_share: Share of the prompt that hits the cache.
+        price: `provider/model` to compare with.
+        capex_usd: Purchase per device; the catalogue's when not given.
+        own: Ownership figures by name, over the catalogue's.
+        price_file: The user's own list.
+    """
+    prompt, output = parse_tokens(isl, what="isl"), parse_tokens(osl, what="osl")
+    if min(prompt, output) < 1 or not 0 <= cached_share <= 1:
+        raise InputError("isl and osl must be at least 1, and cached-share from 0 to 1.")
+    costs = serving_costs(model, on=on, contexts=[prompt], speed=speed, question=question)
+    row = costs.rows[0]
+    u = stated_utilisation(utilisation, rate, replicas, row, output)
+    owner = owner_of(costs.run.deployment.cluster.device, capex_usd=capex_usd, overrides=own)
+    owner_cost = ownership_cost(owner)
+    n = costs.num_devices
+    cached = round(prompt * cached_share)
+    fresh = prompt - cached
+    cached_s = row.cached_usd_per_mtok / 1e6 / (costs.usd_per_device_hour / 3600.0)
+    rented, owned = (
+        token_costs(
+            usd_per_device_hour=usd,
+            prefill_tokens_per_s_per_device=row.prefill_tokens_per_s / n,
+            decode_tokens_per_s_per_device=row.decode_tokens_per_s / n,
+            cached_seconds_per_token=cached_s,
+            input_tokens=fresh,
+            cached_tokens=cached,
+            output_tokens=output,
+            utilisation=u,
+        )
+        for usd in (costs.usd_per_device_hour, float(owner_cost.total_usd_per_hour))
+    )
+    busy_s = (
+        fresh / row.prefill_tokens_per_s + output / row.decode_tokens_per_s + cached * cached_s / n
+    )
+    joule = float(
+        energy_per_token(
+            power_w=owner.power_w,
+            pue=owner.pue,
+            tokens_per_s=row.decode_tokens_per_s / n,
+            utilisation=u,
+        )
+    )
+    sheet = None if price is None else one_sheet(find(price, all_rows(price_file)), date, None)
+    listed = None if sheet is None else bracket(_standard(sheet), prompt_tokens=prompt)
+    asked = None
+    if listed is not None:
+        request = bill(
+            listed, input_tokens=prompt, output_tokens=output, cached_tokens=cached
+        ).total_usd
+        asked = request / (prompt + output) * 1e6
+
+    def volume(usd_per_hour: float) -> float | None:
+        if not asked:
+            return None
+        return float(
+            break_even_tokens_per_day(
+                usd_per_device_hour=usd_per_hour, num_devices=n, price_usd_per_mtok=asked
+            )
+        )
+
+    return BreakEven(
+        costs=costs,
+        utilisation=u,
+        input_tokens=prompt,
+        cached_tokens=cached,
+        output_tokens=output,
+        rental=rented,
+        owned=owned,
+        owner=owner,
+        owner_cost=owner_cost,
+        energy_j_per_output_token=joule,
+        energy_usd_per_mtok=float(
+            energy_usd_per_mtok(energy_j_per_token=joule, usd_per_kwh=owner.usd_per_kwh)
+        ),
+        price=listed,
+        api_usd_per_mtok=asked,
+        capacity_tokens_per_day=(prompt + output) / busy_s * SECONDS_PER_DAY,
+        rental_tokens_per_day=volume(costs.usd_per_device_hour),
+        owned_tokens_per_day=volume(float(owner_cost.total_usd_per_hour)),
+        flags=costs.flags,
+    )
+
+
+def _standard(sheet: tuple[PriceRow, ...]) -> list[PriceRow]:
+    return [sheet[0], *(r for r in sheet[1:] if r.tier == "standard" and not r.windows)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedModes:
+    """The frontier of cost against speed, and three modes on it."""
+
+    costs_request: Mapping[str, Any]
+    utilisation: float
+    speed: Array
+    cost: Array
+    batch: Array
+    """Of the frontier, slowest first."""
+    found: Modes
+    standard_speed: float
+    fast_ratio: float
+    flags: tuple[str, ...]
+
+
+def speed_modes(
+    model: str,
+    *,
+    on: str,
+    context: str,
+    speed: float,
+    fast_ratio: float,
+    utilisation: float,
+    question: Mapping[str, Any],
+) -> SpeedModes:
+    """Return what a slow tier could save and what a fast tier must cost, at one context.
+
+    The same devices and layout serve every mode; only the batch differs.
+
+    Raises:
+        InputError: a value breaks its rule.
+        InfeasibleError: no batch is fast enough.
+    """
+    check_utilisation(utilisation)
+    if not 1 <= fast_ratio <= 1e3:
+        raise InputError(f"fast must be at least 1 (fast over standard speed): {fast_ratio}.")
+    tokens = parse_tokens(context, what="context")
+    costs = serving_costs(model, on=on, contexts=[tokens], speed=speed, question=question)
+    rows = costs.run.rows
+    fit = np.flatnonzero(rows["fits"])
+    speeds = np.asarray(rows["tokens_per_s_per_user"], dtype=np.float64)[fit]
+    usd = np.asarray(rows["usd_per_mtok"], dtype=np.float64)[fit] / utilisation
+    kept = pareto(speeds, usd)
+    return SpeedModes(
+        costs_request=costs.request,
+        utilisation=utilisation,
+        speed=speeds[kept],
+        cost=usd[kept],
+        batch=np.asarray(rows["batch"], dtype=np.float64)[fit][kept],
+        found=modes(speeds[kept], usd[kept], standard_speed=speed, fast_ratio=fast_ratio),
+        standard_speed=speed,
+        fast_ratio=fast_ratio,
+        flags=costs.flags,
+    )

@@ -1,0 +1,134 @@
+"""What it costs to serve, from `estimate`: the numbers behind margins, break-even and modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeline.economics.price_posterior import LINK_BYTES_PER_S
+from ridgeline.errors import InfeasibleError, InputError
+from ridgeline.model.state import state_bytes
+from ridgeline.study.estimate import Estimate, estimate
+
+Array = NDArray[np.float64]
+BATCHES = tuple(sorted({round(2 ** (i / 4)) for i in range(57)}))
+"""1 to 16,384 in quarter octaves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextCost:
+    """Busy cost at one context: fresh prompt of that length, output at that context."""
+
+    context: int
+    batch: int
+    tpot_s: float
+    input_usd_per_mtok: float
+    cached_usd_per_mtok: float
+    output_usd_per_mtok: float
+    prefill_tokens_per_s: float
+    """Of the whole replica."""
+    decode_tokens_per_s: float
+    bound_by: str
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingCosts:
+    """Busy costs over context (utilisation 1: divide by what is sold), and the run behind them."""
+
+    request: Mapping[str, Any]
+    usd_per_device_hour: float
+    num_devices: int
+    rows: tuple[ContextCost, ...]
+    run: Estimate
+    flags: tuple[str, ...]
+
+
+def serving_costs(
+    model: str,
+    *,
+    on: str,
+    contexts: Sequence[int],
+    speed: float,
+    question: Mapping[str, Any],
+) -> ServingCosts:
+    """Return input, cached and output cost at each context, at the cheapest batch that is fast.
+
+    Output is priced at the cheapest batch that fits and gives every user `speed`; input at
+    prefill of one prompt of that length; a cached token at the load of its state over a
+    50 GB/s link per device, with all devices waiting.
+
+    Raises:
+        InputError: no rent is known, or a speed that is not positive.
+        InfeasibleError: at the shortest context no batch fits and is fast enough.
+    """
+    if not 0 < speed < 1e6:
+        raise InputError(f"speed must be above 0 tok/s/user: {speed}.")
+    run = estimate(model, on=on, batch=BATCHES, context=list(contexts), **question)
+    rent = run.request["usd_per_device_hour"]
+    if rent is None:
+        raise InputError(f"No rental price is known for {on}: give --usd-per-hour.")
+    limit = run.deployment.architecture.max_position_embeddings
+    kept = [c for c in contexts if limit is None or c <= limit]
+    flags = list(run.flags)
+    if len(kept) < len(contexts):
+        flags.append(f"contexts beyond the model's {limit:,} positions are left out")
+    if not kept:
+        raise InputError(f"Every context is beyond the model's {limit:,} positions.")
+    prompt = estimate(model, on=on, batch=1, context=kept, phase="prefill", **question)
+    found: list[ContextCost] = []
+    for i, context in enumerate(kept):
+        row = _at(run, prompt, i, context, speed)
+        if row is None and not found and not run.rows["fits"].any():
+            raise InfeasibleError(
+                f"{model} does not fit on {run.request['devices']} x {on} at {context:,} tokens."
+                " Use more devices or a narrower --dtype."
+            )
+        if row is None and not found:
+            raise InfeasibleError(
+                f"{model} on {on} gives no user {speed:g} tok/s at {context:,} tokens with a batch"
+                " that fits. Ask for less speed, or use more devices."
+            )
+        if row is None:
+            flags.append(f"from {context:,} tokens no batch fits and gives {speed:g} tok/s/user")
+            break
+        found.append(row)
+    return ServingCosts(
+        request={**run.request, "speed_tokens_per_s": speed},
+        usd_per_device_hour=rent,
+        num_devices=int(run.request["devices"]),
+        rows=tuple(found),
+        run=run,
+        flags=tuple(dict.fromkeys(flags)),
+    )
+
+
+def _at(run: Estimate, prompt: Estimate, i: int, context: int, speed: float) -> ContextCost | None:
+    rows = run.rows
+    allowed = np.flatnonzero(
+        (rows["context"] == context) & rows["fits"] & (rows["tokens_per_s_per_user"] >= speed)
+    )
+    if allowed.size == 0:
+        return None
+    best = int(allowed[np.argmin(rows["usd_per_mtok"][allowed])])
+    n = float(run.request["devices"])
+    rent_s = float(run.request["usd_per_device_hour"]) / 3600.0
+    kv = (
+        float(state_bytes(run.deployment.architecture, context, run.deployment.precision)) / context
+    )
+    return ContextCost(
+        context=context,
+        batch=int(rows["batch"][best]),
+        tpot_s=float(rows["step_s"][best]),
+        input_usd_per_mtok=float(prompt.rows["usd_per_mtok"][i]),
+        cached_usd_per_mtok=rent_s * kv / LINK_BYTES_PER_S * 1e6,
+        output_usd_per_mtok=float(rows["usd_per_mtok"][best]),
+        prefill_tokens_per_s=float(prompt.rows["tokens_per_s_per_device"][i]) * n,
+        decode_tokens_per_s=float(rows["tokens_per_s_per_device"][best]) * n,
+        bound_by=str(rows["bound_by"][best]),
+        fits=bool(prompt.rows["fits"][i]),
+    )
