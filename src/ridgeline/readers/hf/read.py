@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -18,6 +19,10 @@ from ridgeline.readers.quantization import storage_formats
 
 _MAX_DEPTH = 40
 _CORE_KEYS = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+
+_NARROW = re.compile(
+    r"(?<![a-z0-9])(nvfp4|mxfp4|fp8|fp4|int8|int4|w[48]a\d+|awq|gptq)", re.IGNORECASE
+)
 
 
 def read_config(config: Mapping[str, Any], *, name: str) -> Architecture:
@@ -37,7 +42,24 @@ def read_config(config: Mapping[str, Any], *, name: str) -> Architecture:
         check_sizes(arch)
     except RidgelineError as error:
         raise type(error)(f"{name[:100]}: {error}") from None
-    return replace(arch, name=name)
+    return replace(arch, name=name, flags=arch.flags + _name_flags(arch, name))
+
+
+def _name_flags(arch: Architecture, name: str) -> tuple[str, ...]:
+    """Return a flag where the name promises a narrow format that the config does not describe.
+
+    Some publishers keep the quantisation in a file of its own beside the config.
+    """
+    plain = arch.weight_format in {"bf16", "fp16", "fp32"} and not arch.weight_formats
+    said = _NARROW.search(name)
+    if said is None or not plain:
+        return ()
+    return (
+        (
+            f"storage: the name says {said.group(0)}, but the config has no quantization_config;"
+            f" read as {arch.weight_format}, override with --dtype"
+        ),
+    )
 
 
 def _read(config: Mapping[str, Any]) -> Architecture:
