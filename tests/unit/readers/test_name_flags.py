@@ -1,9 +1,10 @@
 """A name that promises a narrow format is checked against the config."""
 
+from small_configs import SMALL
+
 from ridgeline.readers.hf import read_config
 
 LLAMA = {"model_type": "llama", **SMALL["llama"]}
-from small_configs import SMALL
 
 
 def test_name_and_config_disagree():
@@ -12,6 +13,4 @@ def test_name_and_config_disagree():
     assert any("says FP8" in flag for flag in told.flags)
     stored = {**LLAMA, "quantization_config": {"quant_method": "fp8"}}
     assert not any("the name says" in f for f in read_config(stored, name="x/Llama-FP8").flags)
-    assert not any(
-        "the name says" in f for f in read_config(LLAMA, name="x/Llama-8B").flags
-    )
+    assert not any("the name says" in f for f in read_config(LLAMA, name="x/Llama-8B").flags)
