@@ -81,11 +81,12 @@ def price_rows(data: Any, *, where: str) -> tuple[PriceRow, ...]:
             f"{where}: currency must be USD: {head['currency']!r}. Convert the prices and name the"
             " rate in a note."
         )
-    if head.get("unit") not in UNITS:
-        raise InputError(f"{where}: unit must be one of {', '.join(UNITS)}: {head.get('unit')!r}.")
+    unit = str(head.get("unit"))
+    if unit not in UNITS:
+        raise InputError(f"{where}: unit must be one of {', '.join(UNITS)}: {unit[:60]!r}.")
     if head.get("kind", "host") not in KINDS:
         raise InputError(f"{where}: kind must be first_party or host: {head['kind']!r}.")
-    scale = UNITS[head["unit"]]
+    scale = UNITS[unit]
     lists = _lists(head.get("lists"), where)
     raw: Any = head.get("rows")
     if not isinstance(raw, list) or not raw:
@@ -171,8 +172,8 @@ def _row(
         else None,
         source=source,
         as_of=as_of,
-        url=row.get("url"),
-        note=row.get("note"),
+        url=None if "url" not in row else _text(row["url"], f"{where}.url"),
+        note=None if "note" not in row else _text(row["note"], f"{where}.note"),
     )
 
 
@@ -247,7 +248,7 @@ def _window(item: Any, what: str) -> Window:
     if c * 60 + d <= a * 60 + b:
         raise InputError(f"{what}: a window must end after it starts: {each['utc']}. Split it.")
     days: Any = each.get("weekdays", [])
-    if not isinstance(days, list) or not set(cast("list[Any]", days)) <= set(range(1, 8)):
+    if not isinstance(days, list) or not all(d in range(1, 8) for d in cast("list[Any]", days)):
         raise InputError(f"{what}: weekdays are 1 (Monday) to 7: {days!r}.")
     return Window(
         start_minute=a * 60 + b,

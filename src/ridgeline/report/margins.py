@@ -19,12 +19,12 @@ SCHEMA_VERSION = "1"
 _MARGINS = (
     Column(key="context", label="context"),
     Column(key="batch", label="batch"),
-    Column(key="input_price", label="input price"),
+    Column(key="input_price", label="input $"),
     Column(key="input_cost", label="cost"),
-    Column(key="output_price", label="output price"),
+    Column(key="output_price", label="output $"),
     Column(key="output_cost", label="cost"),
     Column(key="output_margin_percent", label="margin %"),
-    Column(key="request_price_usd", label="request price"),
+    Column(key="request_price_usd", label="request $"),
     Column(key="request_cost_usd", label="cost"),
     Column(key="request_margin_percent", label="margin %"),
 )
@@ -92,6 +92,7 @@ def margins_text(result: Margins) -> str:
             "",
             render_table(_MARGINS, margin_rows(result)),
             "",
+            "Prices and costs in USD per million tokens; a request sends its whole context afresh.",
             (
                 f"Output alone is under water {_tokens(result.output_under_water_from)}; a whole"
                 f" request {_tokens(result.request_under_water_from)}."

@@ -26,6 +26,7 @@ from ridgeline.study.estimate import estimate
 from ridgeline.study.price_decode import one_sheet
 from ridgeline.study.price_findings import TTL_S
 from ridgeline.study.prices import all_rows, find
+from ridgeline.study.serving_cost import prefill_costs
 from ridgeline.units import parse_quantity, parse_tokens
 
 SCHEMA_VERSION = "1"
@@ -92,7 +93,9 @@ class CacheAnswer:
     request: Mapping[str, Any]
     cache_bytes: float
     recompute_s: float
+    """One prompt alone."""
     recompute_usd: float
+    """At the cheapest prefill, prompts computed together."""
     rows: tuple[TierRow, ...]
     envelope: tuple[EnvelopePiece, ...]
     """Cheapest choice over hold time, recomputing included."""
@@ -149,17 +152,21 @@ def cache(
         raise InputError(f"hold times must not be negative: {hold!r}.")
     if not 0 <= stall <= 1:
         raise InputError(f"stall must be from 0 (hidden) to 1 (accelerators wait): {stall}.")
-    run = estimate(
-        model, on=on, batch=1, context=tokens, phase="prefill", devices=devices, dtype=dtype,
-        kv_cache_dtype=kv_cache_dtype, usd_per_device_hour=usd_per_device_hour,
-    )  # fmt: skip
+    asked = {
+        "devices": devices,
+        "dtype": dtype,
+        "kv_cache_dtype": kv_cache_dtype,
+        "usd_per_device_hour": usd_per_device_hour,
+    }
+    question: dict[str, Any] = {k: v for k, v in asked.items() if v is not None}
+    run = estimate(model, on=on, batch=1, context=tokens, **question)
     rent = run.request["usd_per_device_hour"]
     if rent is None:
         raise InputError(f"No rental price is known for {on}: give --usd-per-hour.")
     n = int(run.request["devices"])
     size = float(state_bytes(run.deployment.architecture, tokens, run.deployment.precision))
-    recompute_s = float(run.rows["step_s"][0])
-    recompute_usd = recompute_s * n * rent / 3600.0
+    (prompt,) = prefill_costs(model, on=on, contexts=[tokens], question=question)
+    recompute_usd = prompt.usd_per_mtok * tokens / 1e6
     tiers = _chosen(
         storage_tiers(run.deployment.cluster, usd_per_device_hour=rent, usd_per_gb=usd_per_gb),
         only,
@@ -179,7 +186,7 @@ def cache(
             "stall": stall,
         },
         cache_bytes=size,
-        recompute_s=recompute_s,
+        recompute_s=prompt.alone_s,
         recompute_usd=recompute_usd,
         rows=rows,
         envelope=lower_envelope([*pairs, (RECOMPUTE, recompute_usd, 0.0)]),

@@ -17,6 +17,8 @@ from ridgeline.study.estimate import Estimate, estimate
 Array = NDArray[np.float64]
 BATCHES = tuple(sorted({round(2 ** (i / 4)) for i in range(57)}))
 """1 to 16,384 in quarter octaves."""
+PROMPTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+"""Prompts that may be computed together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,6 @@ class ContextCost:
     """Of the whole replica."""
     decode_tokens_per_s: float
     bound_by: str
-    fits: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +60,8 @@ def serving_costs(
     """Return input, cached and output cost at each context, at the cheapest batch that is fast.
 
     Output is priced at the cheapest batch that fits and gives every user `speed`; input at
-    prefill of one prompt of that length; a cached token at the load of its state over a
-    50 GB/s link per device, with all devices waiting.
+    the cheapest prefill of prompts of that length together; a cached token at the load of its
+    state over a 50 GB/s link per device, with all devices waiting.
 
     Raises:
         InputError: no rent is known, or a speed that is not positive.
@@ -79,15 +80,18 @@ def serving_costs(
         flags.append(f"contexts beyond the model's {limit:,} positions are left out")
     if not kept:
         raise InputError(f"Every context is beyond the model's {limit:,} positions.")
-    prompt = estimate(model, on=on, batch=1, context=kept, phase="prefill", **question)
+    holds = [c for c in kept if run.rows["fits"][run.rows["context"] == c].any()]
+    if not holds:
+        raise InfeasibleError(
+            f"{model} does not fit on {run.request['devices']} x {on} at {kept[0]:,} tokens."
+            " Use more devices or a narrower --dtype."
+        )
+    if len(holds) < len(kept):
+        flags.append(f"from {kept[len(holds)]:,} tokens not even one sequence fits")
+    prompts = prefill_costs(model, on=on, contexts=holds, question=question)
     found: list[ContextCost] = []
-    for i, context in enumerate(kept):
-        row = _at(run, prompt, i, context, speed)
-        if row is None and not found and not run.rows["fits"].any():
-            raise InfeasibleError(
-                f"{model} does not fit on {run.request['devices']} x {on} at {context:,} tokens."
-                " Use more devices or a narrower --dtype."
-            )
+    for i, context in enumerate(holds):
+        row = _at(run, prompts[i], context, speed)
         if row is None and not found:
             raise InfeasibleError(
                 f"{model} on {on} gives no user {speed:g} tok/s at {context:,} tokens with a batch"
@@ -107,7 +111,53 @@ def serving_costs(
     )
 
 
-def _at(run: Estimate, prompt: Estimate, i: int, context: int, speed: float) -> ContextCost | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefillCost:
+    """Prompts of one length: as cheap as computing them together makes them, and one alone."""
+
+    context: int
+    batch: int
+    usd_per_mtok: float
+    tokens_per_s: float
+    """Of the whole replica, at that batch."""
+    alone_s: float
+    """One prompt with nothing beside it."""
+
+
+def prefill_costs(
+    model: str, *, on: str, contexts: Sequence[int], question: Mapping[str, Any]
+) -> tuple[PrefillCost, ...]:
+    """Return the cheapest prefill at each prompt length, over prompts computed together.
+
+    Raises:
+        InfeasibleError: not even one prompt fits.
+    """
+    run = estimate(model, on=on, batch=PROMPTS, context=list(contexts), phase="prefill", **question)
+    rows = run.rows
+    found: list[PrefillCost] = []
+    for context in contexts:
+        here = np.flatnonzero(rows["context"] == context)
+        fit = here[rows["fits"][here]]
+        if fit.size == 0:
+            raise InfeasibleError(
+                f"A prompt of {context:,} tokens of {model} does not fit on"
+                f" {run.request['devices']} x {on}. Use more devices or a narrower --dtype."
+            )
+        best = int(fit[np.argmax(rows["tokens_per_s_per_device"][fit])])
+        found.append(
+            PrefillCost(
+                context=context,
+                batch=int(rows["batch"][best]),
+                usd_per_mtok=float(rows["usd_per_mtok"][best]),
+                tokens_per_s=float(rows["tokens_per_s_per_device"][best])
+                * float(run.request["devices"]),
+                alone_s=float(rows["step_s"][here[0]]),
+            )
+        )
+    return tuple(found)
+
+
+def _at(run: Estimate, prompt: PrefillCost, context: int, speed: float) -> ContextCost | None:
     rows = run.rows
     allowed = np.flatnonzero(
         (rows["context"] == context) & rows["fits"] & (rows["tokens_per_s_per_user"] >= speed)
@@ -124,11 +174,10 @@ def _at(run: Estimate, prompt: Estimate, i: int, context: int, speed: float) -> 
         context=context,
         batch=int(rows["batch"][best]),
         tpot_s=float(rows["step_s"][best]),
-        input_usd_per_mtok=float(prompt.rows["usd_per_mtok"][i]),
+        input_usd_per_mtok=prompt.usd_per_mtok,
         cached_usd_per_mtok=rent_s * kv / LINK_BYTES_PER_S * 1e6,
         output_usd_per_mtok=float(rows["usd_per_mtok"][best]),
-        prefill_tokens_per_s=float(prompt.rows["tokens_per_s_per_device"][i]) * n,
+        prefill_tokens_per_s=prompt.tokens_per_s,
         decode_tokens_per_s=float(rows["tokens_per_s_per_device"][best]) * n,
         bound_by=str(rows["bound_by"][best]),
-        fits=bool(prompt.rows["fits"][i]),
     )

@@ -1,10 +1,13 @@
 """Price files: the built-in ones load, bad ones are refused with file, entry and rule."""
 
+import contextlib
 import copy
 import datetime as dt
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ridgeline.catalog.prices import builtin_prices, load_price_file, price_rows, provider_kinds
 from ridgeline.errors import InputError
@@ -103,3 +106,28 @@ def test_files(tmp_path: Path):
         "rows:\n  - {model: m, list: own, input: 1, output: 2, from: 2026-01-01}\n"
     )
     assert load_price_file(good)[0].starts == dt.date(2026, 1, 1)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda x: st.lists(x, max_size=3) | st.dictionaries(st.text(max_size=5), x, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(
+    st.sampled_from([*GOOD, *(f"rows.{k}" for k in (
+        "model", "list", "tier", "above", "hours", "from", "until", "input", "output",
+        "cache_read", "cache_write", "reasoning", "max_input", "url", "note",
+    ))]),
+    JSON,
+)  # fmt: skip
+def test_any_value_anywhere_is_read_or_refused(key: str, value: object):
+    """Nothing but an InputError comes out of a hostile file."""
+    file = copy.deepcopy(GOOD)
+    if key.startswith("rows."):
+        file["rows"][0][key[5:]] = value
+    else:
+        file[key] = value
+    with contextlib.suppress(InputError):
+        price_rows(file, where="f.yaml")
