@@ -208,6 +208,8 @@ def _flags(question: Question, detail: Breakdown) -> tuple[str, ...]:
         )
     if question.usd_per_device_hour is None:
         flags.append("no rental price is known for this cluster: give --usd-per-hour for costs")
+    elif question.usd_per_device_hour == d.cluster.usd_per_device_hour and d.cluster.price_basis:
+        flags.append(f"price: {d.cluster.price_basis}")
     return (
         *flags,
         *detail.flags,
