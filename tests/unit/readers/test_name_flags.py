@@ -1,8 +1,7 @@
 """A name that promises a narrow format is checked against the config."""
 
-from small_configs import SMALL
-
 from ridgeline.readers.hf import read_config
+from small_configs import SMALL
 
 LLAMA = {"model_type": "llama", **SMALL["llama"]}
 
