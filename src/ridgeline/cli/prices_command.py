@@ -220,6 +220,7 @@ def decode_command(
     """What MODEL's price sheet gives away: figure, hypothesis, implied parameter, plausibility."""
     del hour
     from ridgeline.report.price_decode import decoded_json, decoded_text  # noqa: PLC0415
+    from ridgeline.study.price_coverage import known_truth  # noqa: PLC0415
     from ridgeline.study.price_decode import decode  # noqa: PLC0415
 
     decoded = decode(
@@ -233,9 +234,9 @@ def decode_command(
         seed=seed,
     )
     if style == "json":
-        _echo_json(decoded_json(decoded))
+        _echo_json(decoded_json(decoded, known_truth(decoded.row.id)))
     else:
-        click.echo(decoded_text(decoded))
+        click.echo(decoded_text(decoded, known_truth(decoded.row.id)))
 
 
 @command.command(name="coverage")

@@ -65,7 +65,7 @@ def modes(speed: Array, cost: Array, *, standard_speed: float, fast_ratio: float
     """
     slow = int(np.argmin(cost))
     standard = _cheapest(speed, cost, standard_speed, "standard")
-    fast = _cheapest(speed, cost, fast_ratio * standard_speed, "fast")
+    fast = _cheapest(speed, cost, fast_ratio * float(speed[standard]), "fast")
     return Modes(
         standard=standard,
         slow=slow,

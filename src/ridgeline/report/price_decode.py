@@ -10,7 +10,7 @@ from typing import Any
 from ridgeline.economics.price_posterior import Band
 from ridgeline.report.prices import row_dict
 from ridgeline.report.table import Column, Style, render_table
-from ridgeline.study.price_coverage import Case, Coverage
+from ridgeline.study.price_coverage import Case, Coverage, Truth
 from ridgeline.study.price_decode import SCHEMA_VERSION, Decoded
 from ridgeline.study.price_findings import Finding
 from ridgeline.units import human, significant
@@ -59,8 +59,8 @@ def _finding_lines(finding: Finding) -> list[str]:
     return [*lines, ""]
 
 
-def decoded_text(decoded: Decoded) -> str:
-    """Return findings, posterior and flags."""
+def decoded_text(decoded: Decoded, truth: Truth | None) -> str:
+    """Return findings, posterior, flags, and the truth where it is public."""
     row, p = decoded.row, decoded.posterior
     bands = [
         {
@@ -89,12 +89,13 @@ def decoded_text(decoded: Decoded) -> str:
                 f"{decoded.draws:,} draws (seed {decoded.seed}, prior of {decoded.prior_name}),"
                 f" {p.effective_draws:,.0f} carry the weight. A hypothesis is not a fact."
             ),
+            *_truth_lines(decoded, truth),
             *(f"Note: {flag}." for flag in decoded.flags),
         ]
     )
 
 
-def decoded_json(decoded: Decoded) -> dict[str, Any]:
+def decoded_json(decoded: Decoded, truth: Truth | None) -> dict[str, Any]:
     """Return the sheet, its findings and the posterior as JSON."""
     p = decoded.posterior
     return {
@@ -108,8 +109,24 @@ def decoded_json(decoded: Decoded) -> dict[str, Any]:
         "explained": p.explained,
         "posterior": {key: {**asdict(getattr(p, key))} for key in _NAMES},
         "findings": [asdict(f) for f in decoded.findings],
+        "truth": None if truth is None else asdict(truth),
         "flags": list(decoded.flags),
     }
+
+
+def _truth_lines(decoded: Decoded, truth: Truth | None) -> list[str]:
+    if truth is None:
+        return []
+    p = decoded.posterior
+    active = "inside" if p.active_params.holds(truth.active_params) else "outside"
+    cache = "inside" if p.kv_bytes_per_token.holds(truth.kv_bytes_per_token) else "outside"
+    return [
+        (
+            f"Public architecture {truth.model}: {significant(truth.active_params / 1e9)}e9 active"
+            f" ({active} its band), {human(truth.kv_bytes_per_token, 'B')} of cache per token"
+            f" ({cache} its band)."
+        )
+    ]
 
 
 _SCORES = (

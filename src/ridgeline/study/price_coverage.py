@@ -77,6 +77,24 @@ def true_figures(model: str) -> tuple[float, float]:
     return count_parameters(arch).num_active_params, kv_bytes_per_token(arch, precision)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
+    """The public figures of a model that a price is asked for."""
+
+    model: str
+    active_params: float
+    kv_bytes_per_token: float
+
+
+def known_truth(price: str) -> Truth | None:
+    """Return the public figures behind a `provider/model`, if its architecture is known."""
+    for model, names in price_models().items():
+        if price in names:
+            active, kv = true_figures(model)
+            return Truth(model=model, active_params=active, kv_bytes_per_token=kv)
+    return None
+
+
 def cases(*, on: dt.date, draws: int = 30_000, seed: int = 0) -> tuple[Case, ...]:
     """Return every public sheet decoded beside its true figures."""
     market = offers()
