@@ -19,6 +19,16 @@ TERMS: dict[str, Term] = {
     "context": Term("context", "token", "tokens already in the cache when the step starts"),
     "new_tokens": Term("new tokens", "token", "tokens per sequence that the step computes"),
     "step_s": Term("step", "s", "time of one forward pass over the whole batch"),
+    "chalk_step_s": Term("chalk step", "s", "the lecture's closed form of the same step"),
+    "two_batch_step_s": Term(
+        "two-batch step", "s", "two micro-batches, one computing while the other communicates"
+    ),
+    "overlap_step_s": Term(
+        "overlapped step", "s", "compute, memory traffic and messages hidden behind the largest"
+    ),
+    "step_p10_s": Term("step p10", "s", "low end of the 10-90 % band of the step"),
+    "step_p90_s": Term("step p90", "s", "high end of the 10-90 % band of the step"),
+    "network_s": Term("network", "s", "time of messages in the step, not overlapped"),
     "tokens_per_s_per_user": Term("tok/s/user", "token/s", "output tokens per second of one user"),
     "tokens_per_s_per_device": Term(
         "tok/s/device", "token/s", "output tokens per second over all devices counted, per device"
@@ -29,6 +39,13 @@ TERMS: dict[str, Term] = {
     "bound_by": Term("bound by", "", "the limit with the largest share of the step"),
     "fits": Term("fits", "", "whether weights, cache and workspace fit in device memory"),
     "critical_batch": Term("critical batch", "seq", "batch where compute equals weight reading"),
+    "critical_batch_with_kv": Term(
+        "critical batch with KV", "seq", "the same with cache reads kept; none when never reached"
+    ),
+    "chalk_latency_floor_s": Term("chalk latency floor", "s", "all weights read once"),
+    "chalk_cost_floor_usd_per_mtok": Term(
+        "chalk cost floor", "USD/1e6 token", "max of compute and cache reads per sequence"
+    ),
     "latency_floor_s": Term("latency floor", "s", "step time as the batch goes to its minimum"),
     "cost_floor_usd_per_mtok": Term(
         "cost floor", "USD/1e6 token", "token cost once weight reads are amortised away"
