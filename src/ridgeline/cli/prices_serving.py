@@ -106,7 +106,7 @@ def margin_command(price: str, plot: Path | None, style: str, **values: Any) -> 
 def breakeven_command(own: tuple[str, ...], style: str, **values: Any) -> None:
     """What MODEL's tokens cost rented and owned, and the volume that beats a price list."""
     from ridgeline.report import margins as report  # noqa: PLC0415
-    from ridgeline.study.margins import break_even  # noqa: PLC0415
+    from ridgeline.study.break_even import break_even  # noqa: PLC0415
 
     try:
         figures = {k: float(v) for k, v in parse_pairs(own, flag="--own").items()}

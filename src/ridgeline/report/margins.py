@@ -12,7 +12,8 @@ import numpy as np
 
 from ridgeline.report.figure import COLOURS, new_figure, save_figure
 from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
-from ridgeline.study.margins import SHOWN, BreakEven, Margins, SpeedModes
+from ridgeline.study.break_even import BreakEven
+from ridgeline.study.margins import SHOWN, Margins, SpeedModes
 from ridgeline.units import human, significant
 
 SCHEMA_VERSION = "1"

@@ -144,14 +144,7 @@ def cache(
     Raises:
         InputError: a value breaks its rule, or no rent is known.
     """
-    tokens = parse_tokens(context, what="context")
-    if tokens < 1:
-        raise InputError("context must be at least 1 token.")
-    times = [parse_quantity(h.strip(), "s", what="hold") for h in hold.split(",")]
-    if min(times) < 0:
-        raise InputError(f"hold times must not be negative: {hold!r}.")
-    if not 0 <= stall <= 1:
-        raise InputError(f"stall must be from 0 (hidden) to 1 (accelerators wait): {stall}.")
+    tokens, times = _lengths(context, hold, stall)
     asked = {
         "devices": devices,
         "dtype": dtype,
@@ -195,6 +188,19 @@ def cache(
         ttls=_ttls(provider_price, price_date, price_file, rows),
         flags=_flags(run.flags, stall),
     )
+
+
+def _lengths(context: str, hold: str, stall: float) -> tuple[int, list[float]]:
+    """Return the tokens and the hold times [s], checked."""
+    tokens = parse_tokens(context, what="context")
+    if tokens < 1:
+        raise InputError("context must be at least 1 token.")
+    times = [parse_quantity(h.strip(), "s", what="hold") for h in hold.split(",")]
+    if min(times) < 0:
+        raise InputError(f"hold times must not be negative: {hold!r}.")
+    if not 0 <= stall <= 1:
+        raise InputError(f"stall must be from 0 (hidden) to 1 (accelerators wait): {stall}.")
+    return tokens, times
 
 
 def _line(tier: StorageTier, size: float, n: int, rent_s: float, stall: float) -> HoldCost:

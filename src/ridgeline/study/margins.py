@@ -11,23 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeline.catalog.ownership import owner_of
-from ridgeline.economics.energy import energy_per_token, energy_usd_per_mtok
 from ridgeline.economics.margin import (
     PriceStep,
     margin,
     recommended_step,
     under_water_from,
 )
-from ridgeline.economics.ownership import Ownership, OwnershipCost, ownership_cost
 from ridgeline.economics.price_list import PriceRow, bill, bracket
 from ridgeline.economics.speed_tiers import Modes, modes, pareto
 from ridgeline.economics.token_cost import (
-    SECONDS_PER_DAY,
-    TokenCosts,
-    break_even_tokens_per_day,
     check_utilisation,
-    token_costs,
     utilisation_from_load,
 )
 from ridgeline.errors import InputError
@@ -189,150 +182,6 @@ def _margin_row(
         request_cost_usd=spent,
         request_margin=float(margin(price=asked, cost=spent)),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BreakEven:
-    """What a token costs to make, rented and owned, and the volume at which that beats a list."""
-
-    costs: ServingCosts
-    utilisation: float
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    rental: TokenCosts
-    owned: TokenCosts
-    owner: Ownership
-    owner_cost: OwnershipCost
-    energy_j_per_output_token: float
-    energy_usd_per_mtok: float
-    price: PriceRow | None
-    api_usd_per_mtok: float | None
-    """Blended list price of the mix."""
-    capacity_tokens_per_day: float
-    """Tokens of the mix the devices make in a day when never idle."""
-    rental_tokens_per_day: float | None
-    """Volume at which renting costs as much as the list; above capacity: never."""
-    owned_tokens_per_day: float | None
-    flags: tuple[str, ...]
-
-
-def break_even(
-    model: str,
-    *,
-    on: str,
-    speed: float,
-    date: dt.date,
-    question: Mapping[str, Any],
-    utilisation: float | None = None,
-    rate: float | None = None,
-    replicas: int = 1,
-    isl: str = "4k",
-    osl: str = "500",
-    cached_share: float = 0.0,
-    price: str | None = None,
-    capex_usd: float | None = None,
-    own: Mapping[str, float] | None = None,
-    price_file: Path | None = None,
-) -> BreakEven:
-    """Return token costs for rental and ownership, energy, and break-even against a price list.
-
-    Args:
-        model: What is served.
-        on: Cluster.
-        speed: Tokens per second that every user gets.
-        date: Day of the prices.
-        question: Further arguments of `estimate`.
-        utilisation: Share of capacity sold.
-        rate: Requests per second instead (Little's law).
-        replicas: Copies that share the rate.
-        isl: Prompt tokens of a request.
-        osl: Generated tokens.
-        cached_share: Share of the prompt that hits the cache.
-        price: `provider/model` to compare with.
-        capex_usd: Purchase per device; the catalogue's when not given.
-        own: Ownership figures by name, over the catalogue's.
-        price_file: The user's own list.
-    """
-    prompt, output = parse_tokens(isl, what="isl"), parse_tokens(osl, what="osl")
-    if min(prompt, output) < 1 or not 0 <= cached_share <= 1:
-        raise InputError("isl and osl must be at least 1, and cached-share from 0 to 1.")
-    costs = serving_costs(model, on=on, contexts=[prompt], speed=speed, question=question)
-    row = costs.rows[0]
-    u = stated_utilisation(utilisation, rate, replicas, row, output)
-    owner = owner_of(costs.run.deployment.cluster.device, capex_usd=capex_usd, overrides=own)
-    owner_cost = ownership_cost(owner)
-    n = costs.num_devices
-    cached = round(prompt * cached_share)
-    fresh = prompt - cached
-    cached_s = row.cached_usd_per_mtok / 1e6 / (costs.usd_per_device_hour / 3600.0)
-    rented, owned = (
-        token_costs(
-            usd_per_device_hour=usd,
-            prefill_tokens_per_s_per_device=row.prefill_tokens_per_s / n,
-            decode_tokens_per_s_per_device=row.decode_tokens_per_s / n,
-            cached_seconds_per_token=cached_s,
-            input_tokens=fresh,
-            cached_tokens=cached,
-            output_tokens=output,
-            utilisation=u,
-        )
-        for usd in (costs.usd_per_device_hour, float(owner_cost.total_usd_per_hour))
-    )
-    busy_s = (
-        fresh / row.prefill_tokens_per_s + output / row.decode_tokens_per_s + cached * cached_s / n
-    )
-    joule = float(
-        energy_per_token(
-            power_w=owner.power_w,
-            pue=owner.pue,
-            tokens_per_s=row.decode_tokens_per_s / n,
-            utilisation=u,
-        )
-    )
-    sheet = None if price is None else one_sheet(find(price, all_rows(price_file)), date, None)
-    listed = None if sheet is None else bracket(_standard(sheet), prompt_tokens=prompt)
-    asked = None
-    if listed is not None:
-        request = bill(
-            listed, input_tokens=prompt, output_tokens=output, cached_tokens=cached
-        ).total_usd
-        asked = request / (prompt + output) * 1e6
-
-    def volume(usd_per_hour: float) -> float | None:
-        if not asked:
-            return None
-        return float(
-            break_even_tokens_per_day(
-                usd_per_device_hour=usd_per_hour, num_devices=n, price_usd_per_mtok=asked
-            )
-        )
-
-    return BreakEven(
-        costs=costs,
-        utilisation=u,
-        input_tokens=prompt,
-        cached_tokens=cached,
-        output_tokens=output,
-        rental=rented,
-        owned=owned,
-        owner=owner,
-        owner_cost=owner_cost,
-        energy_j_per_output_token=joule,
-        energy_usd_per_mtok=float(
-            energy_usd_per_mtok(energy_j_per_token=joule, usd_per_kwh=owner.usd_per_kwh)
-        ),
-        price=listed,
-        api_usd_per_mtok=asked,
-        capacity_tokens_per_day=(prompt + output) / busy_s * SECONDS_PER_DAY,
-        rental_tokens_per_day=volume(costs.usd_per_device_hour),
-        owned_tokens_per_day=volume(float(owner_cost.total_usd_per_hour)),
-        flags=costs.flags,
-    )
-
-
-def _standard(sheet: tuple[PriceRow, ...]) -> list[PriceRow]:
-    return [sheet[0], *(r for r in sheet[1:] if r.tier == "standard" and not r.windows)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

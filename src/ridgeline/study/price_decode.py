@@ -132,25 +132,32 @@ def decode(
         seed=seed,
     )
     fast = _fast_price(base, rows, fast_price)
-    findings = [
-        *level_findings(base, evidence, result),
-        *ratio_findings(base, evidence, result),
-        *(step_finding(base, s, result) for s in steps),
-        *cache_read_findings(base),
-        *cache_write_findings(base, result),
-        *fast_findings(fast, fast_speed),
-    ]
     return Decoded(
         row=base,
         steps=steps,
         evidence=evidence,
         posterior=result,
         prior_name="closed first party" if closed else "open weights",
-        findings=tuple(findings),
+        findings=(
+            *_findings(base, steps, evidence, result),
+            *fast_findings(fast, fast_speed),
+        ),
         draws=draws,
         seed=seed,
         flags=_flags(base, evidence, result, on),
     )
+
+
+def _findings(
+    base: PriceRow, steps: Sequence[PriceRow], evidence: Evidence, result: Posterior
+) -> list[Finding]:
+    return [
+        *level_findings(base, evidence, result),
+        *ratio_findings(base, evidence, result),
+        *(step_finding(base, s, result) for s in steps),
+        *cache_read_findings(base),
+        *cache_write_findings(base, result),
+    ]
 
 
 def evidence_of(base: PriceRow, steps: Sequence[PriceRow] = ()) -> Evidence:

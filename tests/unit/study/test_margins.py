@@ -7,7 +7,8 @@ import pytest
 
 from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.report import margins as report
-from ridgeline.study.margins import break_even, margins, speed_modes
+from ridgeline.study.break_even import break_even
+from ridgeline.study.margins import margins, speed_modes
 from ridgeline.study.service_day import predicted_throughput, service_day
 
 NOV = dt.date(2026, 11, 30)
