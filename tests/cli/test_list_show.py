@@ -15,7 +15,7 @@ def _run(capsys, *words):
     return 0, capsys.readouterr()
 
 
-@pytest.mark.parametrize("kind", ["devices", "clusters", "models", "prices"])
+@pytest.mark.parametrize("kind", ["devices", "clusters", "models", "prices", "formats"])
 def test_list(capsys, kind):
     code, out = _run(capsys, "list", kind)
     assert code == 0

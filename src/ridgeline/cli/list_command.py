@@ -11,14 +11,14 @@ from ridgeline.cli.options import catalog_option, output_options
 
 
 @click.command(name="list")
-@click.argument("kind", type=click.Choice(["devices", "clusters", "models", "prices"]))
+@click.argument("kind", type=click.Choice(["devices", "clusters", "models", "prices", "formats"]))
 @click.argument("pattern", default="")
 @catalog_option
 @output_options()
 def command(kind: Any, pattern: str, catalog_dir: Path | None, style: Any) -> None:
     """Names in the catalogue, with their main figures; PATTERN keeps names that contain it.
 
-    Prices are rental prices per device and hour.
+    Prices are rental prices per device and hour; formats are what --dtype takes.
 
     \b
     ridgeline list devices

@@ -51,9 +51,11 @@ _LEFT = {
     "confidence",
     "tier",
     "weight_format",
+    "compute_format",
+    "source",
 }
-_WIDE = {"hub", "basis"}
-_NOT_IN_TEXT = {"vendor", "link", "hub", "num_layers", "max_position_embeddings"}
+_WIDE = {"hub", "basis", "source"}
+_NOT_IN_TEXT = {"vendor", "link", "hub", "num_layers", "max_position_embeddings", "aliases"}
 """Columns that would make a table wider than a screen; CSV and JSON keep them."""
 
 

@@ -11,10 +11,11 @@ from ridgeline.catalog import Catalog, Kind
 from ridgeline.catalog.figures import Entry, figures
 from ridgeline.catalog.store import builtin_sources
 from ridgeline.hardware import Device
+from ridgeline.model.formats import ALIASES, FORMATS
 from ridgeline.model.params import count_parameters
 from ridgeline.study.resolve import open_catalog, resolve_cluster, resolve_model
 
-ListKind = Literal["devices", "clusters", "models", "prices"]
+ListKind = Literal["devices", "clusters", "models", "prices", "formats"]
 ShowKind = Literal["device", "cluster", "price"]
 _BYTES_PER_WEIGHT = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5}
 _SHELF: dict[str, Kind] = {"device": "devices", "cluster": "clusters", "price": "rental"}
@@ -61,11 +62,13 @@ class EntrySheet:
 
 def list_entries(kind: ListKind, pattern: str = "", catalog_dir: Path | None = None) -> Listing:
     """Return the entries of a kind whose id or another name contains `pattern`."""
+    wanted = pattern.strip().lower()
+    if kind == "formats":
+        return Listing(kind=kind, rows=[_format_row(n) for n in sorted(FORMATS) if wanted in n])
     catalog = open_catalog(catalog_dir)
     shelf: Kind = "rental" if kind == "prices" else kind
-    wanted = pattern.strip().lower()
     hits = {name for other, name in catalog.names(shelf).items() if wanted in other}
-    row: dict[ListKind, Callable[[Catalog, str], Mapping[str, Any]]] = {
+    row: dict[str, Callable[[Catalog, str], Mapping[str, Any]]] = {
         "devices": _device_row,
         "clusters": _cluster_row,
         "models": _model_row,
@@ -130,6 +133,17 @@ def _price_row(catalog: Catalog, name: str) -> Mapping[str, Any]:
         "basis": basis,
         "num_prices": len(rows),
         "newest": max(str(r["as_of"]) for r in rows),
+    }
+
+
+def _format_row(name: str) -> Mapping[str, Any]:
+    form = FORMATS[name]
+    return {
+        "id": name,
+        "bits_per_weight": form.bits_per_weight,
+        "compute_format": form.compute_format,
+        "source": form.source,
+        "aliases": ", ".join(sorted(a for a, target in ALIASES.items() if target == name)) or None,
     }
 
 
