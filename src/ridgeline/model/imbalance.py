@@ -15,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.errors import InputError
+from ridgeline.model.architecture import Experts
+from ridgeline.model.layout import Layout
+from ridgeline.model.operations_moe import Imbalance
 from ridgeline.model.work import Number
 
 Floats = NDArray[np.float64]
@@ -24,6 +27,8 @@ _DISCRETE = 64.0
 _STEPS = 160
 _DEALS = 2048
 _DEALS_WITH_CHANCE = 32
+_TABLE = np.unique(np.concatenate([np.arange(0.0, 4.0, 0.125), np.arange(4.0, 25.0, 0.5)]))
+"""log2 of the tokens at which factors are tabulated; 2^24 and more count as the last."""
 _Z = np.linspace(-9.0, 9.0, 4501)
 _PHI = np.array([0.5 * math.erfc(-z / math.sqrt(2.0)) for z in _Z.tolist()])
 
@@ -74,6 +79,47 @@ def load_imbalance(
     # Chance from a few deals, taste alone (cheap) from many: the few deals' own taste cancels.
     few = (mean.max(axis=1) / mean.mean(axis=1)).mean()
     return np.maximum(np.mean(each, axis=0) - few + taste, 1.0)
+
+
+def expert_imbalance(zipf_exponent: float = 0.0) -> Imbalance:
+    """Return a function of (experts, tokens, layout) for `operations`, over arrays of both.
+
+    `load_imbalance` of the physical experts, interpolated in log tokens (within 1 % of it).
+    A redundant copy counts as an expert of its own, with a popularity of its own.
+
+    Args:
+        zipf_exponent: 0 is a uniform router.
+
+    Source: first principles.
+    """
+
+    def imbalance(experts: Experts, tokens: Number, layout: Layout) -> Number:
+        ranks = np.asarray(layout.ep)
+        slots = experts.num_experts + np.asarray(layout.num_redundant_experts)
+        shape = np.broadcast_shapes(ranks.shape, slots.shape, np.shape(tokens))
+        ranks, slots = np.broadcast_to(ranks, shape), np.broadcast_to(slots, shape)
+        depth = np.broadcast_to(np.log2(np.maximum(tokens, 1.0)), shape)
+        factor = np.ones(shape)
+        for r, n in sorted(set(zip(ranks.ravel().tolist(), slots.ravel().tolist(), strict=True))):
+            if r > 1:
+                here = (ranks == r) & (slots == n)
+                top_k = min(experts.num_experts_per_tok, n)
+                table = _tabulated(n, top_k, r, float(zipf_exponent))
+                factor = np.where(here, np.interp(depth, _TABLE, table), factor)
+        return factor[()]
+
+    return imbalance
+
+
+@lru_cache(maxsize=1024)
+def _tabulated(num_experts: int, top_k: int, ranks: int, exponent: float) -> Floats:
+    return load_imbalance(
+        tokens=2.0**_TABLE,
+        num_experts=num_experts,
+        top_k=top_k,
+        ranks=ranks,
+        zipf_exponent=exponent,
+    )
 
 
 def distinct_experts(

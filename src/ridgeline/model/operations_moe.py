@@ -16,6 +16,10 @@ from ridgeline.model.work import Axis, CollectiveKind, Number, Operation, Routin
 Imbalance = Callable[[Experts, Number, Layout], Number]
 """(experts, tokens of the replica, layout) -> load of the busiest rank over the mean, ≥ 1."""
 
+_DISPATCH_BYTES = {"fp8": 1.0, "int8": 1.0, "fp6": 0.75, "fp4": 0.5, "int4": 0.5}
+"""By arithmetic of the experts; scales (3 % at one fp32 per 128) left out. Wider: activations.
+Source: deepseek2024v3 (fp8 out, bf16 back), lecture C2-F6."""
+
 
 def devices_per_expert(layout: Layout) -> Number:
     """Return the devices that one expert is cut over: tp·cp·dp / ep [device]."""
@@ -32,24 +36,32 @@ class ExpertLoad:
     """Expected distinct experts whose weights are read."""
     shard: Number
     """Devices that one expert is cut over."""
+    imbalance: Number
+    """Load of this, the busiest, rank over the mean [1]."""
 
 
 def expert_load(experts: Experts, scene: Scene, imbalance: Imbalance | None) -> ExpertLoad:
-    """Return the load of the busiest device under uniform routing and a given imbalance.
+    """Return the load of the busiest device, I times the mean.
 
-        rows    = tokens · k_eff / ep · imbalance
-        touched = n′ (1 − (1 − k_eff/n′)^tokens) / ep,  n′ = experts and redundant copies
+        rows    = I · tokens · k_eff / ep
+        touched = min(I · n′ (1 − (1 − k_eff/n′)^tokens) / ep, n′ / ep),  n′ = n and copies
 
     k_eff leaves out choices that fall on experts without weights. A redundant copy takes an
-    equal part of the load, so n′ copies are touched as if they were experts of their own.
+    equal part of the load, so n′ copies are touched as if they were experts of their own. Few
+    tokens meet few experts twice, so there the busiest rank also reads I times the mean.
+
+    Source: first principles; I from model.imbalance.
     """
     layout = scene.layout
     slots = experts.num_experts + layout.num_redundant_experts
-    rows = scene.tokens * experts.mean_active / layout.ep
-    if imbalance is not None:
-        rows = rows * imbalance(experts, scene.tokens, layout)
-    touched = expected_experts_touched(slots, experts.mean_active, scene.tokens) / layout.ep
-    return ExpertLoad(rows=rows, touched=touched, shard=devices_per_expert(layout))
+    busy = 1.0 if imbalance is None else imbalance(experts, scene.tokens, layout)
+    mean = expected_experts_touched(slots, experts.mean_active, scene.tokens) / layout.ep
+    return ExpertLoad(
+        rows=scene.tokens * experts.mean_active / layout.ep * busy,
+        touched=np.minimum(mean * busy, slots / layout.ep),
+        shard=devices_per_expert(layout),
+        imbalance=busy,
+    )
 
 
 def expert_operations(
@@ -87,6 +99,7 @@ def expert_operations(
                     "k": inputs,
                     "num_groups": load.touched,
                     "tokens_per_expert": load.rows / np.maximum(load.touched, 1e-300),
+                    "imbalance": load.imbalance,
                 },
             )
         )
@@ -115,7 +128,8 @@ def _messages(
 
     Tokens are replicated over tp, so experts of other tp ranks need no message: the all-reduce
     after the layer sums their outputs. Between the dp·cp groups each token-expert pair is sent
-    once (all-to-all over min(ep, dp·cp) ranks, tokens·k·width/ep on each). Where an expert is
+    once (all-to-all over min(ep, dp·cp) ranks, tokens·k·width/ep on each): out in the experts'
+    arithmetic format where that is 8 bits or narrower, back in activations. Where an expert is
     cut over more than tp devices (ep < dp·cp), its devices first gather their tokens.
     """
     layout = scene.layout
@@ -123,7 +137,9 @@ def _messages(
     groups = layout.dp * layout.cp
     sharing = np.maximum(groups / layout.ep, 1.0)
     local = scene.local_tokens * token_bytes
-    exchange = scene.tokens * (experts.mean_active * token_bytes) / layout.ep
+    pairs = scene.tokens * experts.mean_active / layout.ep
+    out_format = scene.precision.compute_format_of("expert")
+    out_bytes = min(_DISPATCH_BYTES.get(out_format, np.inf), scene.activation_bytes)
     ranks = np.minimum(layout.ep, groups)
     # Of ep > dp·cp ranks, each tp index exchanges only the copies for its own experts.
     routing = Routing(
@@ -146,10 +162,10 @@ def _messages(
 
     before = (
         *send("experts.gather", "all_gather", "dp", local),
-        *send("experts.dispatch", "all_to_all", "ep", exchange),
+        *send("experts.dispatch", "all_to_all", "ep", pairs * (width * out_bytes)),
     )
     after = (
-        *send("experts.combine", "all_to_all", "ep", exchange),
+        *send("experts.combine", "all_to_all", "ep", pairs * token_bytes),
         *send("experts.scatter", "reduce_scatter", "dp", local * sharing),
     )
     return before, after

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -12,11 +13,14 @@ from ridgeline.cost.network_records import TYPICAL as TYPICAL_NETWORK
 from ridgeline.errors import InputError
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture, WeightClass
+from ridgeline.model.imbalance import expert_imbalance
 from ridgeline.model.layout import Layout
 from ridgeline.model.layout_rules import default_layout, expert_counts, layout_faults
+from ridgeline.model.operations_moe import Imbalance
 from ridgeline.model.precision import Precision
 from ridgeline.phase.deployment import Deployment
 from ridgeline.study.resolve import open_catalog, resolve_cluster, resolve_model
+from ridgeline.units import parse_quantity
 
 EFFICIENCIES: dict[str, Efficiency] = {"typical": TYPICAL, "ideal": IDEAL}
 NETWORKS: dict[str, NetworkEfficiency | None] = {
@@ -41,6 +45,7 @@ def deploy(
     kv_cache_dtype: str | None = None,
     dtypes: Mapping[str, str] | None = None,
     efficiency: str | Efficiency = "typical",
+    routing: str = "uniform",
     memory_share: float = 0.9,
     catalog_dir: Path | None = None,
 ) -> Deployment:
@@ -58,6 +63,7 @@ def deploy(
         kv_cache_dtype: Cache.
         dtypes: Weights by tensor class.
         efficiency: Key of EFFICIENCIES, or an Efficiency.
+        routing: How tokens choose experts, see `imbalance_of`.
         memory_share: Share of device memory the engine may fill.
         catalog_dir: Folder of the user's own entries.
 
@@ -95,8 +101,29 @@ def deploy(
         layout=layout,
         efficiency=_efficiency(efficiency),
         network=rates or CALIBRATED,
+        imbalance=imbalance_of(routing),
         memory_share=memory_share,
     )
+
+
+def imbalance_of(routing: str) -> Imbalance | None:
+    """Return how unequal expert ranks are: `uniform`, `zipf:EXPONENT`, or `balanced` (not at all).
+
+    Raises:
+        InputError: another word, or an exponent outside 0 to below 10.
+    """
+    word, colon, number = routing.partition(":")
+    if routing == "balanced":
+        return None
+    if routing == "uniform":
+        return expert_imbalance()
+    exponent = parse_quantity(number, "1", what="zipf exponent") if colon else math.nan
+    if word != "zipf" or not 0 <= exponent < 10:
+        raise InputError(
+            "routing must be uniform, balanced, or zipf with an exponent from 0 to below 10,"
+            f" such as zipf:1.0: {routing!r}."
+        )
+    return expert_imbalance(exponent)
 
 
 def _size(given: Mapping[str, int]) -> int:

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 from ridgeline.errors import InputError
+from ridgeline.model.build import moe
 from ridgeline.model.coverage import expected_experts_touched
 from ridgeline.model.imbalance import (
     distinct_experts,
+    expert_imbalance,
     inclusion,
     load_imbalance,
     zipf_popularity,
 )
+from ridgeline.model.layout import Layout
 
 
 def simulate(tokens, num_experts, top_k, ranks, exponent, repeats=60):
@@ -125,3 +128,19 @@ def test_inclusion_of_two_of_five_by_enumeration():
 def test_bad_numbers_say_the_rule(change, words):
     with pytest.raises(InputError, match=words):
         load_imbalance(**{"tokens": 8, "num_experts": 64, "top_k": 2, "ranks": 8, **change})
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0])
+def test_interpolation_over_arrays_of_layouts(exponent):
+    """Rows of layouts, columns of tokens; within 1 % of the formula, and 1 on a single rank."""
+    experts = moe(64, 64, 6, 32).experts
+    layout = Layout(ep=np.array([[1], [8], [16]]), num_redundant_experts=np.array([[0], [0], [16]]))
+    tokens = np.array([1.0, 11.0, 100.0, 3000.0])
+    factor = expert_imbalance(exponent)(experts, tokens, layout)
+    assert factor.shape == (3, 4)
+    assert (factor[0] == 1).all()
+    for row, (ranks, slots) in zip(factor[1:], ((8, 64), (16, 80)), strict=True):
+        exact = load_imbalance(
+            tokens=tokens, num_experts=slots, top_k=6, ranks=ranks, zipf_exponent=exponent
+        )
+        assert row == pytest.approx(exact, rel=0.01)

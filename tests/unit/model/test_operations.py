@@ -14,6 +14,7 @@ from ridgeline.model.architecture import (
     Mixer,
 )
 from ridgeline.model.build import dense, gqa, linear, mla, moe
+from ridgeline.model.imbalance import expert_imbalance
 from ridgeline.model.layout import Layout
 from ridgeline.model.operations import operations, stage_blocks
 from ridgeline.model.precision import Precision
@@ -174,6 +175,37 @@ def test_redundant_experts_and_imbalance() -> None:
     assert ops["experts.down_proj"].shape["num_groups"] == pytest.approx(9)
     busy = named(DEEPSEEK, step, layout, imbalance=lambda *_: 1.5)
     assert busy["experts.down_proj"].flop == 1.5 * ops["experts.down_proj"].flop
+
+
+def test_dispatch_follows_eight_bit_experts_and_combine_stays_wide() -> None:
+    """DeepSeek-V3: 8 · 7168 · (1 + 2) B per token and layer; weight-only formats send bf16."""
+    layout, step = Layout(ep=144, dp=144), Step(batch=144, context=0)
+    sent: dict[str, float] = {}
+    for dtype in ("fp8_block", "nvfp4", "int4"):
+        precision = Precision.of(DEEPSEEK, dtype=dtype)
+        ops = {op.name: op for op in operations(DEEPSEEK, step, precision, layout)}
+        out, back = ops["experts.dispatch"].message, ops["experts.combine"].message
+        assert out is not None
+        assert back is not None
+        assert back.payload_bytes == 8 * 7168 * 2
+        sent[dtype] = float(out.payload_bytes) / (8 * 7168)
+    assert sent == {"fp8_block": 1.0, "nvfp4": 0.5, "int4": 2.0}
+
+
+def test_the_busiest_rank_reads_at_least_one_expert() -> None:
+    """One token, 8 of 256 experts on 144 ranks: the mean rank reads 8/144, the busiest one 1."""
+    ops = named(
+        DEEPSEEK,
+        Step(batch=1, context=0),
+        Layout(ep=64, dp=64),
+        imbalance=expert_imbalance(),
+    )
+    touched = ops["experts.down_proj"].shape["num_groups"]
+    assert 1 <= touched < 2
+    everywhere = named(
+        DEEPSEEK, Step(batch=10**7), Layout(ep=64, dp=64), imbalance=expert_imbalance()
+    )
+    assert everywhere["experts.down_proj"].shape["num_groups"] == 4
 
 
 def test_kv_projections_replicate_beyond_the_kv_heads() -> None:
