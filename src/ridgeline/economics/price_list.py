@@ -218,6 +218,8 @@ def _write_price(row: PriceRow, ttl: str | None) -> tuple[float, list[str]]:
         ]
     if ttl is None and len(prices) == 1:
         return next(iter(prices.values())), []
-    if ttl not in prices:
-        raise InputError(f"{row.id} prices cache writes for {', '.join(prices)}: --ttl {ttl}.")
+    if ttl is None or ttl not in prices:
+        raise InputError(
+            f"{row.id} prices cache writes for {', '.join(prices)}: say which with --ttl."
+        )
     return prices[ttl], []

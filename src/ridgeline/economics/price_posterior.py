@@ -121,6 +121,10 @@ class Band:
         """Return whether `truth` lies in the band."""
         return self.low <= truth <= self.high
 
+    def prior_holds(self, truth: float) -> bool:
+        """Return whether `truth` lies in the band before the sheet is read."""
+        return self.prior_low <= truth <= self.prior_high
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posterior:

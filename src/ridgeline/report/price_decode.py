@@ -169,8 +169,10 @@ def coverage_text(scores: Sequence[Coverage], found: Sequence[Case], *, every: b
             render_table(_SCORES, [asdict(s) for s in scores]),
             "",
             (
-                "Prices without a context step say little about the cache: compare its width with"
-                " the prior's."
+                f"Before any sheet is read the prior alone holds"
+                f" {scores[0].active_prior_coverage:.0%} and {scores[0].kv_prior_coverage:.0%}:"
+                " a sheet without a context step\nnarrows the active size but says little about"
+                " the cache, whose band is mostly the prior."
             ),
             "",
             render_table(_CASES, rows),

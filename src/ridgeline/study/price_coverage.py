@@ -59,9 +59,12 @@ class Coverage:
     active_coverage: float
     active_decades: float
     active_prior_decades: float
+    active_prior_coverage: float
+    """What the prior alone would hold, before any sheet is read."""
     kv_coverage: float
     kv_decades: float
     kv_prior_decades: float
+    kv_prior_coverage: float
 
 
 @functools.cache
@@ -149,6 +152,12 @@ def _score(group: str, found: Sequence[Case]) -> Coverage:
         active_coverage=float(np.mean([c.holds_active for c in found])),
         active_decades=median([c.active_band.decades for c in found]),
         active_prior_decades=median([c.active_band.prior_decades for c in found]),
+        active_prior_coverage=float(
+            np.mean([c.active_band.prior_holds(c.active_params) for c in found])
+        ),
+        kv_prior_coverage=float(
+            np.mean([c.kv_band.prior_holds(c.kv_bytes_per_token) for c in found])
+        ),
         kv_coverage=float(np.mean([c.holds_kv for c in found])),
         kv_decades=median([c.kv_band.decades for c in found]),
         kv_prior_decades=median([c.kv_band.prior_decades for c in found]),
@@ -167,6 +176,8 @@ def _per_model(found: Sequence[Case]) -> Coverage:
         active_coverage=float(np.mean([p.active_coverage for p in parts])),
         active_decades=float(np.mean([p.active_decades for p in parts])),
         active_prior_decades=whole.active_prior_decades,
+        active_prior_coverage=whole.active_prior_coverage,
+        kv_prior_coverage=whole.kv_prior_coverage,
         kv_coverage=float(np.mean([p.kv_coverage for p in parts])),
         kv_decades=float(np.mean([p.kv_decades for p in parts])),
         kv_prior_decades=whole.kv_prior_decades,

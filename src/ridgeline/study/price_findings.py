@@ -154,7 +154,7 @@ def cache_read_findings(base: PriceRow) -> list[Finding]:
         Finding(
             figure=f"cache read {read:g} = {share:.3g} of input",
             hypothesis="a hit costs the reading of k over a 50 GB/s link",
-            implied="cache bytes per token at most (at the price, 3 USD per device-hour)",
+            implied="cache bytes per token, at 3 USD per device-hour",
             low=None,
             high=read / 1e6 * 50e9 / (3.0 / 3600.0),
             unit="B",
