@@ -189,9 +189,27 @@ def why_text(result: Any) -> str:
             _parts_table(parts, total),
             *_wrapped("limits: " + ", ".join(shares)),
             *_wrapped("+1 % of a figure shortens the step by: " + ", ".join(helps)),
+            *_busiest_rank(result, index),
             *_wrapped("hiding messages behind work: " + ", ".join(bounds)),
         ]
     )
+
+
+def _busiest_rank(result: Any, index: int) -> list[str]:
+    """Return the load of the fullest expert rank over the mean, where experts are spread."""
+    shape = np.shape(result.rows["batch"])
+    factors = [
+        float(np.broadcast_to(p.operation.shape["imbalance"], shape)[index])
+        for p in result.breakdown.parts
+        if "imbalance" in p.operation.shape
+    ]
+    layout = result.request["layout"]
+    if not factors or layout is None or layout["ep"] == 1:
+        return []
+    return [
+        f"busiest expert rank: {significant(max(factors))} x the mean load"
+        f" ({result.request['routing']} routing)"
+    ]
 
 
 def _parts_table(parts: list[dict[str, Any]], total: float) -> str:
@@ -279,6 +297,7 @@ def _heading(result: Any) -> str:
 
 def _derived_text(result: Any) -> str:
     rows: list[dict[str, Any]] = []
+    positions = result.deployment.architecture.max_position_embeddings
     for key, label, unit, note in _DERIVED:
         value = result.derived.get(key)
         if value is None:
@@ -287,6 +306,8 @@ def _derived_text(result: Any) -> str:
             shown = human(float(value), "s") if unit == "s" else f"{_count(float(value))} {unit}"
         else:
             shown = f"{significant(float(value))} {unit}"
+        if key == "max_context" and positions is not None and (value or 0) > positions:
+            note = f"that fits at this batch; the model's positions end at {positions:,}"
         rows.append({"label": label, "value": shown, "note": note})
     return render_table(
         (

@@ -16,12 +16,13 @@ from ridgeline.cost.efficiency import Efficiency
 from ridgeline.errors import InputError
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
+from ridgeline.model.draft import Speculation
 from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
 from ridgeline.phase.breakdown import Breakdown
 from ridgeline.phase.deployment import Deployment, Phase, step_breakdown
 from ridgeline.study.chalk import Chalk, chalk_of
-from ridgeline.study.deploy import deploy
+from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
 from ridgeline.study.derived import derived_figures
 from ridgeline.study.estimate_rows import Fidelity, Overlap, Question, estimate_rows
 from ridgeline.units import parse_sweep
@@ -74,6 +75,8 @@ def estimate(
     usd_per_device_hour: float | None = None,
     fidelity: Fidelity = "detailed",
     efficiency: str | Efficiency = "typical",
+    routing: str = "uniform",
+    speculation: Speculation | None = None,
     memory_share: float = 0.9,
     catalog_dir: Path | None = None,
 ) -> Estimate:
@@ -101,6 +104,8 @@ def estimate(
         usd_per_device_hour: Rental price; the cluster's own when not given.
         fidelity: Which of the two fills `step_s` and what follows from it.
         efficiency: `typical`, `ideal` (pure roofline), or an Efficiency.
+        routing: How tokens choose experts: `uniform`, `zipf:1.0`, or `balanced`.
+        speculation: Drafts that every decode step verifies.
         memory_share: Share of device memory the engine may fill.
         catalog_dir: Folder of the user's own entries.
 
@@ -126,6 +131,8 @@ def estimate(
         kv_cache_dtype=kv_cache_dtype,
         dtypes=dtypes,
         efficiency=efficiency,
+        routing=routing,
+        speculation=speculation,
         memory_share=memory_share,
         catalog_dir=catalog_dir,
     )
@@ -149,7 +156,7 @@ def estimate(
         chunk=question.chunk,
     )
     return Estimate(
-        request=_request(question, batches, contexts),
+        request={**_request(question, batches, contexts), "routing": routing},
         deployment=deployment,
         chalk=chalk,
         rows=estimate_rows(question, chalk, detail),
@@ -163,7 +170,7 @@ def estimate(
             chunk=question.chunk,
             usd_per_device_hour=question.usd_per_device_hour,
         ),
-        flags=_flags(question, detail),
+        flags=(*traffic_flags(deployment, routing), *_flags(question, detail)),
     )
 
 
@@ -187,6 +194,7 @@ def _request(
         "overlap": question.overlap,
         "efficiency": d.efficiency.name,
         "network": "ideal" if layout is None else d.network.name,
+        "speculation": speculation_dict(d.speculation),
         "gpu_memory_utilization": d.memory_share,
     }
 
@@ -206,6 +214,9 @@ def _flags(question: Question, detail: Breakdown) -> tuple[str, ...]:
             "network ideal: work and bytes are divided evenly over"
             f" {d.num_devices} devices and communication is free"
         )
+    positions = d.architecture.max_position_embeddings
+    if positions is not None and np.max(question.context) > positions:
+        flags.append(f"extrapolated: contexts above the model's {positions:,} positions are shown")
     if question.usd_per_device_hour is None:
         flags.append("no rental price is known for this cluster: give --usd-per-hour for costs")
     elif question.usd_per_device_hour == d.cluster.usd_per_device_hour and d.cluster.price_basis:
