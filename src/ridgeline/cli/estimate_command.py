@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import catalog_option, output_options, parse_pairs
+from ridgeline.cli.options import catalog_option, output_options, parse_pairs, traffic_options
 
 
 @click.command(name="estimate")
@@ -91,6 +91,12 @@ from ridgeline.cli.options import catalog_option, output_options, parse_pairs
     help="Shares of the datasheet that kernels reach; ideal is the pure roofline.",
 )
 @click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@traffic_options
+@click.option(
+    "--sweep",
+    metavar="FIGURE=VALUES",
+    help="What if a figure of the hardware were another: memory_bandwidth=0.5x,1x,2x.",
+)
 @click.option("--why", is_flag=True, help="Show the parts of the step and what would help.")
 @click.option(
     "--plot",
@@ -122,6 +128,11 @@ def command(
     fidelity: Any,
     efficiency: str,
     gpu_memory_utilization: float,
+    routing: str,
+    spec_tokens: int | None,
+    acceptance: str | None,
+    draft_cost: float | None,
+    sweep: str | None,
     why: bool,
     plot: Path | None,
     catalog_dir: Path | None,
@@ -139,6 +150,7 @@ def command(
     import json  # noqa: PLC0415 - nothing heavy before --help is answered
 
     from ridgeline.report import estimate as report  # noqa: PLC0415
+    from ridgeline.study.deploy import speculation_of  # noqa: PLC0415
     from ridgeline.study.estimate import estimate  # noqa: PLC0415
 
     question: dict[str, Any] = {
@@ -160,9 +172,18 @@ def command(
         "usd_per_device_hour": usd_per_hour,
         "fidelity": fidelity,
         "efficiency": efficiency,
+        "routing": routing,
+        "speculation": speculation_of(spec_tokens, acceptance, draft_cost),
         "memory_share": gpu_memory_utilization,
         "catalog_dir": catalog_dir,
     }
+    if sweep is not None:
+        from ridgeline.report.sweep import render_sweep  # noqa: PLC0415
+        from ridgeline.study.sweep import sweep_estimate  # noqa: PLC0415
+
+        rows = sweep_estimate(sweep, model, batch=batch, context=context, **question)
+        click.echo(render_sweep(rows, style))
+        return
     result = estimate(model, batch=batch, context=context, **question)
     if plot is not None:
         from ridgeline.report.estimate_plot import plot_estimate  # noqa: PLC0415

@@ -42,6 +42,36 @@ def catalog_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def traffic_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --routing, --spec-tokens, --acceptance and --draft-cost."""
+    for option in (
+        click.option(
+            "--draft-cost",
+            type=float,
+            help="One draft over a decode step; default: the model's own MTP layer.",
+        ),
+        click.option(
+            "--acceptance", help="Rate at which drafts are kept: 0.8, or per position 0.9,0.7."
+        ),
+        click.option(
+            "--spec-tokens",
+            "--num-speculative-tokens",
+            "--nextn",
+            "spec_tokens",
+            type=int,
+            help="Drafts per decode step (speculative decoding, MTP).",
+        ),
+        click.option(
+            "--routing",
+            default="uniform",
+            show_default=True,
+            help="How tokens choose experts: uniform, zipf:1.0, or balanced.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 def parse_pairs(pairs: tuple[str, ...], *, flag: str) -> dict[str, str]:
     """Return `key=value` words as a dict, or stop with exit code 2."""
     out: dict[str, str] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import catalog_option, output_options
+from ridgeline.cli.options import catalog_option, output_options, traffic_options
 
 
 @click.command(name="plan")
@@ -30,6 +30,13 @@ from ridgeline.cli.options import catalog_option, output_options
 @click.option("--chunk", default=2048, show_default=True, help="Prompt tokens on one decode step.")
 @click.option("--usd-per-hour", type=float, help="USD per device-hour; default: the cluster's.")
 @click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@click.option("--max-pp", default=16, show_default=True, help="Most pipeline stages.")
+@traffic_options
+@click.option(
+    "--sweep",
+    metavar="FIGURE=VALUES",
+    help="What if a figure of the hardware were another: scale_up_size=8,72,576.",
+)
 @click.option(
     "--emit",
     type=click.Choice(["vllm", "sglang", "trtllm"]),
@@ -55,6 +62,12 @@ def command(
     chunk: int,
     usd_per_hour: float | None,
     gpu_memory_utilization: float,
+    max_pp: int,
+    routing: str,
+    spec_tokens: int | None,
+    acceptance: str | None,
+    draft_cost: float | None,
+    sweep: str | None,
     emit: str | None,
     plot: Path | None,
     catalog_dir: Path | None,
@@ -72,28 +85,39 @@ def command(
 
     from ridgeline.cli.progress import progress_bar  # noqa: PLC0415
     from ridgeline.report import plan as report  # noqa: PLC0415
+    from ridgeline.study.deploy import speculation_of  # noqa: PLC0415
     from ridgeline.study.plan import plan  # noqa: PLC0415
     from ridgeline.units import parse_tokens  # noqa: PLC0415
 
+    question: dict[str, Any] = {
+        "on": on,
+        "devices": devices,
+        "isl": parse_tokens(isl, what="isl"),
+        "osl": parse_tokens(osl, what="osl"),
+        "ttft_s": None if ttft_ms is None else ttft_ms / 1e3,
+        "tpot_s": None if tpot_ms is None else tpot_ms / 1e3,
+        "objective": objective,
+        "dtypes": _formats(dtype),
+        "kv_cache_dtypes": _formats(kv_cache_dtype),
+        "pools": not no_pools,
+        "chunk": chunk,
+        "usd_per_device_hour": usd_per_hour,
+        "memory_share": gpu_memory_utilization,
+        "max_pp": max_pp,
+        "routing": routing,
+        "speculation": speculation_of(spec_tokens, acceptance, draft_cost),
+        "catalog_dir": catalog_dir,
+    }
+    if sweep is not None:
+        from ridgeline.report.sweep import render_sweep  # noqa: PLC0415
+        from ridgeline.study.sweep import sweep_plan  # noqa: PLC0415
+
+        with progress_bar("values") as progress:
+            rows = sweep_plan(sweep, model, progress=progress, **question)
+        click.echo(render_sweep(rows, style))
+        return
     with progress_bar("precision options") as progress:
-        result = plan(
-            model,
-            on=on,
-            devices=devices,
-            isl=parse_tokens(isl, what="isl"),
-            osl=parse_tokens(osl, what="osl"),
-            ttft_s=None if ttft_ms is None else ttft_ms / 1e3,
-            tpot_s=None if tpot_ms is None else tpot_ms / 1e3,
-            objective=objective,
-            dtypes=_formats(dtype),
-            kv_cache_dtypes=_formats(kv_cache_dtype),
-            pools=not no_pools,
-            chunk=chunk,
-            usd_per_device_hour=usd_per_hour,
-            memory_share=gpu_memory_utilization,
-            catalog_dir=catalog_dir,
-            progress=progress,
-        )
+        result = plan(model, progress=progress, **question)
     if plot is not None:
         from ridgeline.report.plan_plot import plot_plan  # noqa: PLC0415
 

@@ -14,6 +14,7 @@ from ridgeline.cost.efficiency import Efficiency
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
+from ridgeline.model.draft import Speculation, draft_bytes, draft_operations
 from ridgeline.model.layout import Layout
 from ridgeline.model.memory import (
     activation_workspace_bytes,
@@ -49,6 +50,8 @@ class Deployment:
     network: NetworkEfficiency = CALIBRATED
     imbalance: Imbalance | None = None
     """Load of the busiest expert rank over the mean, as a function of tokens."""
+    speculation: Speculation | None = None
+    """Drafts that every decode step verifies."""
     memory_share: float = 0.9
     """Share of device memory that the engine may use (`--gpu-memory-utilization`)."""
 
@@ -63,6 +66,16 @@ class Deployment:
         """Even division that stands in for a layout."""
         return float(self.num_devices) if self.layout is None else 1.0
 
+    @property
+    def decode_tokens(self) -> int:
+        """Tokens that a decode step computes per sequence: 1, or drafts + 1."""
+        return 1 if self.speculation is None else self.speculation.drafts + 1
+
+    @property
+    def tokens_per_step(self) -> float:
+        """Expected output tokens per sequence and decode step [token]."""
+        return 1.0 if self.speculation is None else self.speculation.tokens_per_step
+
 
 def step_operations(
     deployment: Deployment, *, phase: Phase, batch: Number, context: Number, chunk: Number = 0
@@ -71,7 +84,8 @@ def step_operations(
 
     Args:
         deployment: Model, precision and layout.
-        phase: `decode`: one new token per sequence over `context` cached ones; `prefill`:
+        phase: `decode`: one new token per sequence (with speculation the drafts too, and the
+            work of drafting) over `context` cached ones; `prefill`:
             `batch` prompts of `context` tokens at once; `mixed`: a decode step that also
             carries `chunk` prompt tokens of one more sequence per attention group, so that
             weights are read once for both.
@@ -79,19 +93,26 @@ def step_operations(
         context: Tokens.
         chunk: Prompt tokens riding along in a mixed step, per attention group.
     """
+    layout = deployment.layout or Layout()
+
+    def run(
+        arch: Architecture, steps: Step | tuple[Step, ...], layout: Layout
+    ) -> tuple[Operation, ...]:
+        return operations(arch, steps, deployment.precision, layout, imbalance=deployment.imbalance)
+
     if phase == "prefill":
         steps = (Step(batch=batch, new_tokens=context, context=0),)
     else:
-        steps = (Step(batch=batch, new_tokens=1, context=context),)
+        steps = (Step(batch=batch, new_tokens=deployment.decode_tokens, context=context),)
     if phase == "mixed":
-        groups = 1 if deployment.layout is None else deployment.layout.dp
-        steps = (*steps, Step(batch=groups, new_tokens=chunk, context=0))
-    return operations(
-        deployment.architecture,
-        steps,
-        deployment.precision,
-        deployment.layout,
-        imbalance=deployment.imbalance,
+        steps = (*steps, Step(batch=layout.dp, new_tokens=chunk, context=0))
+    work = run(deployment.architecture, steps, layout)
+    if phase == "prefill" or deployment.speculation is None:
+        return work
+    drafted = Step(batch=batch, new_tokens=1, context=context)
+    return (
+        *work,
+        *draft_operations(deployment.architecture, drafted, layout, deployment.speculation, run),
     )
 
 
@@ -167,7 +188,7 @@ def memory_parts_bytes(
     """
     layout = deployment.layout or Layout()
     d = deployment
-    return {
+    parts: dict[str, Number] = {
         "weights": weight_bytes_per_device(d.architecture, d.precision, layout) / d.shards,
         "kv cache": state_bytes_per_device(d.architecture, tokens, batch, d.precision, layout)
         / d.shards,
@@ -177,6 +198,14 @@ def memory_parts_bytes(
         / d.shards,
         "runtime": RUNTIME_RESERVE_BYTES,
     }
+    if d.speculation is not None:
+        parts["drafts"] = (
+            draft_bytes(
+                d.architecture, d.speculation, d.precision, layout, batch=batch, tokens=tokens
+            )
+            / d.shards
+        )
+    return parts
 
 
 def usable_bytes(deployment: Deployment) -> float:

@@ -206,10 +206,8 @@ def _busiest_rank(result: Any, index: int) -> list[str]:
     layout = result.request["layout"]
     if not factors or layout is None or layout["ep"] == 1:
         return []
-    return [
-        f"busiest expert rank: {significant(max(factors))} x the mean load"
-        f" ({result.request['routing']} routing)"
-    ]
+    busiest, routing = significant(max(factors)), result.request["routing"]
+    return [f"busiest expert rank: {busiest} x the mean load ({routing} routing)"]
 
 
 def _parts_table(parts: list[dict[str, Any]], total: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from ridgeline.cost.efficiency import IDEAL, TYPICAL, Efficiency
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
@@ -13,6 +13,7 @@ from ridgeline.cost.network_records import TYPICAL as TYPICAL_NETWORK
 from ridgeline.errors import InputError
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture, WeightClass
+from ridgeline.model.draft import Speculation, check_speculation
 from ridgeline.model.imbalance import expert_imbalance
 from ridgeline.model.layout import Layout
 from ridgeline.model.layout_rules import default_layout, expert_counts, layout_faults
@@ -46,6 +47,7 @@ def deploy(
     dtypes: Mapping[str, str] | None = None,
     efficiency: str | Efficiency = "typical",
     routing: str = "uniform",
+    speculation: Speculation | None = None,
     memory_share: float = 0.9,
     catalog_dir: Path | None = None,
 ) -> Deployment:
@@ -64,6 +66,7 @@ def deploy(
         dtypes: Weights by tensor class.
         efficiency: Key of EFFICIENCIES, or an Efficiency.
         routing: How tokens choose experts, see `imbalance_of`.
+        speculation: Drafts that every decode step verifies.
         memory_share: Share of device memory the engine may fill.
         catalog_dir: Folder of the user's own entries.
 
@@ -85,6 +88,8 @@ def deploy(
     if network not in NETWORKS:
         raise InputError(f"network must be one of {', '.join(NETWORKS)}: {network!r}.")
     rates = NETWORKS[network]
+    if speculation is not None:
+        check_speculation(architecture, speculation)
     layout = None
     if rates is not None:
         layout = _layout(architecture, cluster, count, given, redundant_experts)
@@ -102,6 +107,7 @@ def deploy(
         efficiency=_efficiency(efficiency),
         network=rates or CALIBRATED,
         imbalance=imbalance_of(routing),
+        speculation=speculation,
         memory_share=memory_share,
     )
 
@@ -124,6 +130,62 @@ def imbalance_of(routing: str) -> Imbalance | None:
             f" such as zipf:1.0: {routing!r}."
         )
     return expert_imbalance(exponent)
+
+
+def speculation_of(
+    tokens: int | None, acceptance: str | None, draft_share: float | None
+) -> Speculation | None:
+    """Return `--spec-tokens`, `--acceptance` (one rate, or one per position) and `--draft-cost`.
+
+    Raises:
+        InputError: one without the other, or as many rates as neither 1 nor the drafts.
+    """
+    if tokens is None:
+        if acceptance is not None or draft_share is not None:
+            raise InputError("--acceptance and --draft-cost need --spec-tokens.")
+        return None
+    if acceptance is None:
+        raise InputError(
+            "--spec-tokens needs --acceptance: the rate at which drafts are kept, such as 0.8, or"
+            " one rate per position. Published curves: ridgeline.catalog.speculation."
+        )
+    rates = [parse_quantity(a, "1", what="acceptance") for a in acceptance.split(",")]
+    if len(rates) not in {1, tokens} or not 1 <= tokens <= 64:
+        raise InputError(
+            f"spec-tokens must be from 1 to 64, with one acceptance or as many: {tokens} drafts,"
+            f" {len(rates)} rates."
+        )
+    return Speculation(
+        acceptance=tuple(rates * tokens if len(rates) == 1 else rates), draft_share=draft_share
+    )
+
+
+def speculation_dict(speculation: Speculation | None) -> dict[str, Any] | None:
+    """Return the request's words for speculation."""
+    if speculation is None:
+        return None
+    return {
+        "spec_tokens": speculation.drafts,
+        "acceptance": list(speculation.acceptance),
+        "draft_share": speculation.draft_share,
+        "tokens_per_step": speculation.tokens_per_step,
+    }
+
+
+def traffic_flags(deployment: Deployment, routing: str) -> tuple[str, ...]:
+    """Return what a reader must know about drafts and skewed routing."""
+    flags: list[str] = []
+    drafts = deployment.speculation
+    if drafts is not None and drafts.draft_share is None:
+        flags.append("drafts: every one runs the model's MTP layer, embedding and head once")
+    if drafts is not None and drafts.draft_share is not None:
+        flags.append("drafts: the memory of the draft model is not counted")
+    if routing.startswith("zipf") and expert_counts(deployment.architecture):
+        flags.append(
+            "zipf routing: experts are dealt to ranks at random and copies do not relieve the"
+            " popular ones; `ridgeline experts` shows what a placement gains"
+        )
+    return tuple(flags)
 
 
 def _size(given: Mapping[str, int]) -> int:

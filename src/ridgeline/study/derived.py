@@ -112,7 +112,7 @@ def balance_context(chalk: Chalk) -> float | None:
 
 
 def _fits(deployment: Deployment, phase: Phase, *, batch: int, context: int, chunk: int) -> bool:
-    new_tokens = context if phase == "prefill" else 1
+    new_tokens = context if phase == "prefill" else deployment.decode_tokens
     held = context if phase == "prefill" else context + 1
     groups = 1 if deployment.layout is None else float(deployment.layout.dp)
     step_tokens = float(batch) * new_tokens + (chunk * groups if phase == "mixed" else 0.0)

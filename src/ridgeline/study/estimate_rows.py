@@ -34,7 +34,16 @@ class Question:
     @property
     def new_tokens(self) -> NDArray[np.float64]:
         """Tokens per sequence that count as output of the step (prompt tokens in prefill)."""
-        return self.context if self.phase == "prefill" else np.ones_like(self.context)
+        if self.phase == "prefill":
+            return self.context
+        return np.full_like(self.context, self.deployment.tokens_per_step)
+
+    @property
+    def computed(self) -> NDArray[np.float64]:
+        """Tokens per sequence that the step computes, rejected drafts included."""
+        if self.phase == "prefill":
+            return self.context
+        return np.full_like(self.context, self.deployment.decode_tokens)
 
     @property
     def cached(self) -> NDArray[np.float64]:
@@ -46,7 +55,7 @@ class Question:
         """New tokens of the whole step, prompt chunks included."""
         layout = self.deployment.layout
         groups = 1 if layout is None else float(layout.dp)
-        return self.batch * self.new_tokens + self.chunk * groups
+        return self.batch * self.computed + self.chunk * groups
 
 
 def estimate_rows(q: Question, chalk: Chalk, detail: Breakdown) -> dict[str, NDArray[Any]]:
@@ -80,7 +89,7 @@ def estimate_rows(q: Question, chalk: Chalk, detail: Breakdown) -> dict[str, NDA
         "fits": fits(
             q.deployment,
             batch=q.batch,
-            tokens=q.cached + q.new_tokens,
+            tokens=q.cached + q.computed,
             step_tokens=q.step_tokens,
         ),
     }

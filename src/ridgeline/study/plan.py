@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.errors import InfeasibleError, InputError
+from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
+from ridgeline.model.draft import Speculation
 from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
 from ridgeline.phase.deployment import Deployment
@@ -20,7 +22,7 @@ from ridgeline.phase.serving import Load
 from ridgeline.plan.pareto import pareto_front
 from ridgeline.plan.search import Candidates, joined, search
 from ridgeline.plan.space import Space, enumerate_layouts
-from ridgeline.study.deploy import deploy
+from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
 from ridgeline.study.plan_reasons import Reason, reasons
 
 Objective = Literal["cost", "throughput", "latency"]
@@ -85,7 +87,7 @@ class Plan:
 def plan(
     model: str | Architecture,
     *,
-    on: str,
+    on: str | Cluster,
     devices: int | None = None,
     isl: int,
     osl: int,
@@ -99,6 +101,9 @@ def plan(
     usd_per_device_hour: float | None = None,
     memory_share: float = 0.9,
     efficiency: str = "typical",
+    routing: str = "uniform",
+    speculation: Speculation | None = None,
+    max_pp: int = 16,
     catalog_dir: Path | None = None,
     progress: Progress | None = None,
 ) -> Plan:
@@ -106,7 +111,7 @@ def plan(
 
     Args:
         model: Name, path or Architecture.
-        on: Cluster.
+        on: Name or Cluster.
         devices: N; all of the cluster's when not given.
         isl: Prompt tokens.
         osl: Output tokens.
@@ -121,6 +126,9 @@ def plan(
         usd_per_device_hour: Rental price; the cluster's when not given.
         memory_share: Share of device memory the engine may fill.
         efficiency: As in `estimate`.
+        routing: As in `estimate`.
+        speculation: As in `estimate`.
+        max_pp: Most pipeline stages.
         catalog_dir: Folder of the user's own entries.
         progress: Called after each precision option.
 
@@ -130,15 +138,17 @@ def plan(
     """
     targets = Targets(ttft_s=ttft_s, tpot_s=tpot_s)
     _check(isl, osl, chunk, targets, objective)
-    load = Load(isl=isl, osl=osl, chunk=min(chunk, isl))
     base = deploy(
         model,
         on=on,
         devices=devices,
         efficiency=efficiency,
+        routing=routing,
+        speculation=speculation,
         memory_share=memory_share,
         catalog_dir=catalog_dir,
     )
+    load = Load(isl=isl, osl=osl, chunk=min(chunk, isl), tokens_per_step=base.tokens_per_step)
     count = base.num_devices
     if count > _MAX_DEVICES:
         raise InputError(f"devices must be at most {_MAX_DEVICES} in a plan: {count}.")
@@ -148,6 +158,7 @@ def plan(
         base.architecture,
         num_devices=count,
         scale_up=min(tiers[0].size, count) if tiers else 1,
+        max_pp=max_pp,
     )
     options = [
         Precision.of(base.architecture, dtype=w, kv_dtype=k)
@@ -173,7 +184,10 @@ def plan(
         base, layout=space.one(int(found.layout[best])), precision=options[found.precision[best]]
     )
     return Plan(
-        request=_request(base, targets, isl, osl, objective, dtypes, kv_cache_dtypes, price, chunk),
+        request={
+            **_request(base, targets, isl, osl, objective, dtypes, kv_cache_dtypes, price, chunk),
+            "routing": routing,
+        },
         deployment=winner,
         winner=option(best),
         runners_up=tuple(option(i) for i in others),
@@ -183,7 +197,7 @@ def plan(
         else (),
         num_combinations=total,
         num_fitting=len(found),
-        flags=_flags(base, price, pools=pools),
+        flags=(*traffic_flags(base, routing), *_flags(base, price, pools=pools)),
     )
 
 
@@ -368,6 +382,7 @@ def _request(
         "usd_per_device_hour": price,
         "efficiency": base.efficiency.name,
         "gpu_memory_utilization": base.memory_share,
+        "speculation": speculation_dict(base.speculation),
     }
 
 
