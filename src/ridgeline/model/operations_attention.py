@@ -6,6 +6,9 @@ read once per step and sequence, however many queries and heads of a group use t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from ridgeline.model.architecture import (
@@ -87,9 +90,9 @@ def _attention(
     family: Family,
     flop: Number,
     kv_share: Number,
-    widths: Number,
+    elements: Number,
 ) -> Operation:
-    """Return the attention operation; `widths` are activations moved per token [element]."""
+    """Return the attention operation; `elements` are the activations it moves [element]."""
     read, written = _traffic(core, scene, kv_share)
     first = scene.steps[0]
     return Operation(
@@ -101,7 +104,7 @@ def _attention(
         flop=flop,
         state_read_bytes=read,
         state_write_bytes=written,
-        activation_bytes=scene.local_tokens * (widths * scene.activation_bytes),
+        activation_bytes=elements * scene.activation_bytes,
         shape={
             "batch": scene.sequences(),
             "new_tokens": first.new_tokens,
@@ -137,7 +140,7 @@ def softmax_operations(
         family="sparse_attention" if sparse else "attention",
         flop=pairs * (heads * (2.0 * (qk + v))),
         kv_share=kv_share,
-        widths=(heads + num_kv * kv_share) * (qk + v),
+        elements=scene.local_tokens * ((heads + num_kv * kv_share) * (qk + v)),
     )
     return (*indexer, main)
 
@@ -183,6 +186,45 @@ def indexer_operations(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _LatentWork:
+    """What MLA does with one sequence's new tokens on one device."""
+
+    rows: Number
+    """Rows of kv_b_proj."""
+    flop: Number
+    """Between the projections."""
+    kv_b_elements: Number
+    """Activations that kv_b_proj moves."""
+    elements: Number
+    """Activations that attention moves."""
+
+
+def _latent_work(core: LatentAttention, heads: Number, q: Number, c: Number) -> _LatentWork:
+    """Return the work of q new tokens over c cached ones, in the form with fewer FLOP."""
+    rank, rope = core.kv_lora_rank, core.qk_rope_head_dim
+    per_head = core.qk_nope_head_dim + core.v_head_dim
+    absorbed_width, expanded_width = 2 * rank + rope, per_head + rope
+    pairs = attended_pairs(core, q, c)
+    dense = pairs if core.indexer is None else causal_pairs(q, c)
+    cached = c if core.window is None else kept_tokens(c, core.window)
+    absorbed = pairs * (2.0 * absorbed_width)
+    expanded = dense * (2.0 * expanded_width)
+    absorbs = absorbed <= expanded + cached * (2.0 * rank * per_head)
+    rows = np.where(absorbs, q, cached + q)
+    # Absorbed, every head sends its query into the latent space and its output back from it.
+    latents = np.where(absorbs, 2.0 * heads, 1.0)
+    # Queries and outputs; the expanded form also reads the keys and values that kv_b made.
+    per_query = np.where(absorbs, absorbed_width, expanded_width)
+    made = np.where(absorbs, 0.0, rows * per_head)
+    return _LatentWork(
+        rows=rows,
+        flop=heads * np.where(absorbs, absorbed, expanded),
+        kv_b_elements=rows * (latents * rank + heads * per_head),
+        elements=heads * (q * per_query + made) + q * (rank + rope),
+    )
+
+
 def latent_operations(
     core: LatentAttention, kv_b: tuple[Linear, ...], scene: Scene, count: Number
 ) -> tuple[Operation, ...]:
@@ -201,28 +243,21 @@ def latent_operations(
     Source: DeepSeek-AI 2024, DeepSeek-V2, arXiv:2405.04434, 2.1.2 and appendix C.
     """
     heads = core.num_heads / scene.layout.tp
-    per_head = core.qk_nope_head_dim + core.v_head_dim
-    expand_flop = 2.0 * core.kv_lora_rank * per_head
-    absorbed_width = 2 * core.kv_lora_rank + core.qk_rope_head_dim
-    expanded_width = per_head + core.qk_rope_head_dim
-    rows: Number = 0.0
-    flop: Number = 0.0
-    for step in scene.steps:
-        q, c = step.new_tokens, step.context
-        pairs = attended_pairs(core, q, c)
-        dense = pairs if core.indexer is None else causal_pairs(q, c)
-        cached = c if core.window is None else kept_tokens(c, core.window)
-        absorbed = pairs * (2.0 * absorbed_width)
-        expanded = dense * (2.0 * expanded_width)
-        absorbs = absorbed <= expanded + cached * expand_flop
-        rows = rows + step.batch * np.where(absorbs, q, cached + q)
-        flop = flop + step.batch * np.where(absorbs, absorbed, expanded)
-    devices = scene.layout.dp * scene.layout.cp
-    rows, flop = rows / devices, flop / devices
-    latent = core.kv_lora_rank + core.qk_rope_head_dim
-    widths = heads * (core.qk_nope_head_dim + core.qk_rope_head_dim + core.v_head_dim) + latent
+
+    works = [(x.batch, _latent_work(core, heads, x.new_tokens, x.context)) for x in scene.steps]
+    groups = scene.layout.dp * scene.layout.cp
+
+    def total(figure: Callable[[_LatentWork], Number]) -> Number:
+        return sum(batch * figure(work) for batch, work in works) / groups
+
+    rows = total(lambda work: work.rows)
+    moved = total(lambda work: work.kv_b_elements) * scene.activation_bytes
     projections = tuple(
-        gemm([x], scene, component="attention", count=count, rows=rows) for x in kv_b
+        replace(
+            gemm([x], scene, component="attention", count=count, rows=rows),
+            activation_bytes=moved,
+        )
+        for x in kv_b
     )
     indexer = indexer_operations(core, scene, count)
     main = _attention(
@@ -230,8 +265,8 @@ def latent_operations(
         scene,
         count,
         family="sparse_attention" if indexer else "latent_attention",
-        flop=flop * heads,
+        flop=total(lambda work: work.flop),
         kv_share=1.0,
-        widths=widths,
+        elements=total(lambda work: work.elements),
     )
     return (*projections, *indexer, main)

@@ -101,10 +101,17 @@ def test_decode_absorbs_the_latent_projection_and_prefill_expands_it() -> None:
     assert decode["attention"].flop == 2 * 128 * 1088 * 5000
     assert decode["kv_b_proj"].shape["m"] == 1
     assert decode["attention"].state_read_bytes == 4999 * 576 * 2
+    # Per head: nope query in, latent query out; latent output in, value out (bf16).
+    assert decode["kv_b_proj"].activation_bytes == 128 * (128 + 512 + 512 + 128) * 2
+    # Latent queries with their rotary part, latent outputs, and the token's own latent.
+    assert decode["attention"].activation_bytes == (128 * (576 + 512) + 576) * 2
     prefill = named(DEEPSEEK, Step(batch=1, new_tokens=1000))
     # 2·128·(128 + 64 + 128) FLOP per pair.
     assert prefill["attention"].flop == 2 * 128 * 320 * 500_500
     assert prefill["kv_b_proj"].shape["m"] == 1000
+    assert prefill["kv_b_proj"].activation_bytes == 1000 * (512 + 128 * 256) * 2
+    # Queries, outputs, and the expanded keys and values; the latent with the rotary key once.
+    assert prefill["attention"].activation_bytes == 1000 * (128 * (320 + 256) + 576) * 2
     # A long chunk over a long cache expands the cache again; a short one does not.
     chunk = named(DEEPSEEK, Step(batch=1, new_tokens=512, context=8192))
     assert chunk["kv_b_proj"].shape["m"] == 8704
