@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -40,7 +41,7 @@ class _Loader(yaml.SafeLoader):
             if not isinstance(key, str):
                 raise yaml.YAMLError(f"keys must be text: {str(key)[:60]}")
         if len(set(keys)) < len(keys):
-            repeated = next(k for k in keys if keys.count(k) > 1)
+            repeated = Counter(keys).most_common(1)[0][0]
             raise yaml.YAMLError(f"key {repeated!r} stands twice")
         return super().construct_mapping(node, deep=deep)
 

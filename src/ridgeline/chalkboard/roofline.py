@@ -220,6 +220,8 @@ def critical_batch_at_context(
 ) -> Number:
     """Return the critical batch with cache reads kept [seq]; infinite from L* upwards.
 
+    A cache that does not grow (k = 0) leaves the critical batch as it is.
+
         B = R·N_t / (N_a - R·L·k / w)
 
     Args:
@@ -235,13 +237,10 @@ def critical_batch_at_context(
     base = critical_batch(
         balance_ratio=balance_ratio, total_params=total_params, active_params=active_params
     )
-    limit = balance_context(
-        active_params=active_params,
-        bytes_per_param=bytes_per_param,
-        balance_ratio=balance_ratio,
-        kv_bytes_per_token=kv_bytes_per_token,
+    cache_share = (
+        balance_ratio * context_tokens * kv_bytes_per_token / (bytes_per_param * active_params)
     )
-    spare = 1.0 - np.minimum(context_tokens / limit, 1.0)
+    spare = 1.0 - np.minimum(cache_share, 1.0)
     with np.errstate(divide="ignore"):
         return base / spare
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -17,8 +18,7 @@ MAX_CONFIG_BYTES = 20 * 2**20
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise InputError(f"Key '{twice[:60]}' occurs twice in one JSON object.")
     return found
 
@@ -58,10 +58,11 @@ def load_config(path: Path) -> Mapping[str, Any]:
         InputError: unreadable, or not a config (see `parse_config`).
     """
     try:
-        size = path.stat().st_size
-        if size > MAX_CONFIG_BYTES:
+        with path.open("rb") as file:
+            data = file.read(MAX_CONFIG_BYTES + 1)
+        if len(data) > MAX_CONFIG_BYTES:
             raise InputError(f"{path.name} is larger than 20 MiB; a config.json is a few kB.")
-        text = path.read_text("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{path.name} is not UTF-8 text.") from None
     except (OSError, ValueError) as error:

@@ -85,6 +85,19 @@ def test_beyond_balance_context_no_batch_is_enough():
     assert np.isinf(batches[2:]).all()
 
 
+def test_a_cache_that_does_not_grow_leaves_the_critical_batch_as_it_is():
+    """k = 0: 300·671/37 = 5,440.5 at any context."""
+    batch = roofline.critical_batch_at_context(
+        balance_ratio=300.0,
+        total_params=671e9,
+        active_params=37e9,
+        bytes_per_param=1.0,
+        context_tokens=1e6,
+        kv_bytes_per_token=0.0,
+    )
+    assert batch == pytest.approx(300 * 671 / 37)
+
+
 def test_cost_floor_is_the_limit_of_the_token_cost():
     """At a batch of 1e12 the weight read is nothing; the floor is what is left."""
     common = {"active_params": 37e9, "peak_flop_per_s": 5e15}

@@ -33,3 +33,10 @@ def test_bytes_that_are_not_text(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe{}")
     with pytest.raises(InputError, match="UTF-8"):
         load_config(path)
+
+
+def test_a_late_duplicate_among_many_keys_is_found_at_once() -> None:
+    """Counting every key against every other would take half an hour here."""
+    keys = ",".join(f'"k{i}":1' for i in range(300_000))
+    with pytest.raises(InputError, match="'k299999' occurs twice"):
+        parse_config("{" + keys + ',"k299999":2}', what="x")
