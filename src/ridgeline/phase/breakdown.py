@@ -35,6 +35,8 @@ class Part:
     operation: Operation
     time_s: Number
     """Total over all executions."""
+    executions: Number
+    """How often the operation runs: layers of a stage, times pipeline slots."""
     compute_s: Number = 0.0
     """Of it, had memory been free."""
     memory_s: Number = 0.0
@@ -176,6 +178,9 @@ def breakdown(
                 flags.update(dict.fromkeys(cost.flags))
                 parts.append(_message_part(op, cost, op.count * repeats, sums))
             continue
+        note = efficiency.flag(op, device)
+        if note is not None:
+            flags[note] = None
         used = formats.setdefault(op.compute_format, arithmetic_format(device, op.compute_format))
         times = op.count * repeats / shards
         peak = device.peak_flop_per_s[used]
@@ -214,11 +219,11 @@ def _local_part(
     launches: Number,
     sums: _Sums,
 ) -> Part:
-    timing = operation_time(op, device, efficiency.curve(op.family))
+    timing = operation_time(op, device, efficiency.curve(op, device))
     launch = launches * timing.launch_s
     compute = times * timing.compute_s
     memory = times * timing.memory_s
-    time = np.maximum(compute, memory) + launch
+    time = times * (timing.time_s - timing.launch_s) + launch
     sums.local_s = sums.local_s + time
     sums.compute_s = sums.compute_s + compute
     sums.memory_s = sums.memory_s + memory
@@ -228,6 +233,7 @@ def _local_part(
         component=op.component,
         operation=op,
         time_s=time,
+        executions=launches,
         compute_s=compute,
         memory_s=memory,
         launch_s=launch,
@@ -242,6 +248,7 @@ def _message_part(op: Operation, cost: CollectiveCost, times: Number, sums: _Sum
         component=op.component,
         operation=op,
         time_s=time,
+        executions=times,
         tier_s={tier: times * value for tier, value in cost.time_by_tier_s.items()},
         algorithm=cost.algorithm,
     )

@@ -78,11 +78,11 @@ def parts_of(result: Any, index: int) -> list[dict[str, Any]]:
                 "name": part.name,
                 "component": part.component,
                 "family": part.operation.family,
-                "count": at(part.operation.count),
+                "count": at(part.executions),
                 "time_s": at(part.time_s),
                 "bound_by": max(limits, key=lambda k: limits[k]) if limits else "network",
                 "algorithm": _algorithm_at(part, shape, index),
-                "flop": at(part.operation.flop * part.operation.count),
+                "flop": at(part.operation.flop * part.executions),
                 "bytes": at(
                     (
                         part.operation.weight_bytes
@@ -90,7 +90,7 @@ def parts_of(result: Any, index: int) -> list[dict[str, Any]]:
                         + part.operation.state_write_bytes
                         + part.operation.activation_bytes
                     )
-                    * part.operation.count
+                    * part.executions
                 ),
                 "limits_s": limits,
             }

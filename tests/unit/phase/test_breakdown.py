@@ -92,3 +92,11 @@ def test_even_division_over_devices():
     work = [operation(1e14, 1e9, 1e9)]
     alone = breakdown(work, device(), IDEAL).step_s
     assert breakdown(work, device(), IDEAL, shards=8).step_s == pytest.approx(alone / 8)
+
+
+def test_parts_of_a_pipeline_count_every_slot():
+    """40 layers of a stage in 2 slots: 80 executions, whose bytes over W are the part's time."""
+    work = [operation(1e9, 1e9, 0.0, count=40.0)]
+    (part,) = breakdown(work, device(), IDEAL, repeats=2.0).parts
+    assert part.executions == 80.0
+    assert part.time_s == pytest.approx(part.executions * 1e9 / 1e12)
