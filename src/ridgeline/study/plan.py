@@ -83,6 +83,10 @@ class Plan:
     num_fitting: int
     flags: tuple[str, ...]
 
+    def deployment_of(self, layout: Layout) -> Deployment:
+        """Return one replica of another layout, otherwise as the winner's."""
+        return replace(self.deployment, layout=layout, num_devices=int(layout.num_devices))
+
 
 def plan(
     model: str | Architecture,
