@@ -188,7 +188,7 @@ def why_text(result: Any) -> str:
             heading,
             _parts_table(parts, total),
             *_wrapped("limits: " + ", ".join(shares)),
-            *_wrapped("+1 % of a figure shortens the step by: " + ", ".join(helps)),
+            *_wrapped("a figure 1 % better shortens the step by: " + ", ".join(helps)),
             *_busiest_rank(result, index),
             *_wrapped("hiding messages behind work: " + ", ".join(bounds)),
         ]
@@ -296,7 +296,7 @@ def _heading(result: Any) -> str:
 def _derived_text(result: Any) -> str:
     rows: list[dict[str, Any]] = []
     positions = result.deployment.architecture.max_position_embeddings
-    for key, label, unit, note in _DERIVED:
+    for key, label, unit, meaning in _DERIVED:
         value = result.derived.get(key)
         if value is None:
             shown = "-"
@@ -304,6 +304,7 @@ def _derived_text(result: Any) -> str:
             shown = human(float(value), "s") if unit == "s" else f"{_count(float(value))} {unit}"
         else:
             shown = f"{significant(float(value))} {unit}"
+        note = meaning
         if key == "max_context" and positions is not None and (value or 0) > positions:
             note = f"that fits at this batch; the model's positions end at {positions:,}"
         rows.append({"label": label, "value": shown, "note": note})
