@@ -23,7 +23,7 @@ bytes it puts on every tier:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -51,6 +51,8 @@ class CollectiveCost:
     """The tiers' parts of `time_s`; they sum to it."""
     candidates_s: Mapping[str, Number]
     """Time of every algorithm considered."""
+    wire_by_tier_s: Mapping[str, Number] = field(default_factory=dict[str, Number])
+    """-∂t/∂ln B of each tier: what scales with its bandwidth; the rest of `time_s` is latency."""
     spread: Number = 0.0
     """Half-width of the 10-90 % band of `time_s`, as a share."""
     flags: tuple[str, ...] = ()
@@ -104,7 +106,7 @@ def collective_time(
     priced = [_price(plan, message, cluster, members, records) for plan in candidates]
     times = np.stack(
         np.broadcast_arrays(
-            *(np.where(alone, 0.0, np.where(fits, total, np.inf)) for total, _ in priced)
+            *(np.where(alone, 0.0, np.where(fits, total, np.inf)) for total, *_ in priced)
         )
     )
     best = np.argmin(times, axis=0)
@@ -121,7 +123,11 @@ def collective_time(
             for i, tier in enumerate(cluster.tiers)
         },
         time_by_tier_s={
-            tier.name: _pick(_stack([s[i] for _, s in priced], times[0]), best) * time_s
+            tier.name: _pick(_stack([s[i] for _, s, _ in priced], times[0]), best) * time_s
+            for i, tier in enumerate(cluster.tiers)
+        },
+        wire_by_tier_s={
+            tier.name: _pick(_stack([w[i] for *_, w in priced], times[0]), best) * time_s
             for i, tier in enumerate(cluster.tiers)
         },
         candidates_s={p.name: times[i][()] for i, p in enumerate(candidates)},
@@ -167,8 +173,8 @@ def _price(
     cluster: Cluster,
     members: tuple[Number, ...],
     records: NetworkEfficiency,
-) -> tuple[Number, list[Number]]:
-    """Return the time of one plan and each tier's share of it (shares sum to 1)."""
+) -> tuple[Number, list[Number], list[Number]]:
+    """Return the time of one plan, each tier's share of it, and -d ln t / d ln B of each tier."""
     latency: Number = 0.0
     launch: Number = 0.0
     wires: list[Number] = []
@@ -197,7 +203,25 @@ def _price(
     for part in standalone:
         whole = whole + part
     whole = np.where(np.greater(whole, 0), whole, 1.0)
-    return total, [part / whole for part in standalone]
+    by_wire = (wire / np.where(np.greater(total, 0), total, 1.0)) ** power
+    slopes: list[Number] = [
+        by_wire * share for share in _wire_shares(wires, wire, overlapped=plan.overlapped)
+    ]
+    return total, [part / whole for part in standalone], slopes
+
+
+def _wire_shares(wires: list[Number], wire: Number, *, overlapped: bool) -> list[Number]:
+    """Return d ln wire / d ln wire_i; of overlapped tiers only the slowest counts."""
+    shares: list[Number] = []
+    left: Number = 1.0
+    for part in wires:
+        if overlapped:
+            share = np.where(np.equal(part, wire), left, 0.0)
+            left = left - share
+        else:
+            share = part / np.where(np.greater(wire, 0), wire, 1.0)
+        shares.append(share)
+    return shares
 
 
 def _spread(plan: Plan, message: Message, cluster: Cluster, records: NetworkEfficiency) -> Number:

@@ -44,6 +44,8 @@ class Part:
     launch_s: Number = 0.0
     tier_s: Mapping[str, Number] = field(default_factory=dict[str, Number])
     """Of a collective: time by network tier; sums to `time_s`."""
+    wire_s: Mapping[str, Number] = field(default_factory=dict[str, Number])
+    """Of a collective: what scales with each tier's bandwidth; the rest is latency."""
     algorithm: str | NDArray[np.str_] = ""
     """Of a collective: the fastest algorithm."""
 
@@ -112,10 +114,15 @@ class Breakdown:
     def elasticities(self) -> dict[str, Number]:
         """Return -d ln(step) / d ln(figure): +1 % of it shortens the step by this many percent.
 
-        The time that a figure binds scales with its inverse, so the elasticity is that share.
-        A network's time counts with its latency part, so its figure is an upper bound.
+        The time that a figure binds scales with its inverse, so the elasticity is that share;
+        of messages, the part that scales with a tier's bandwidth, apart from their latency.
         """
         limits = self.limit_s()
+        wires: dict[str, Number] = {}
+        for part in self.parts:
+            for tier, value in part.wire_s.items():
+                name = f"network bandwidth: {tier}"
+                wires[name] = wires.get(name, 0.0) + value / self.step_s
 
         def share(*names: str) -> Number:
             total: Number = 0.0
@@ -123,11 +130,12 @@ class Breakdown:
                 total = total + limits.get(name, 0.0)
             return total / self.step_s
 
-        tiers = {n: share(n) for n in limits if n.startswith("network")}
+        messages = share(*(n for n in limits if n.startswith("network")))
         return {
             "peak FLOP/s": share("compute"),
             "memory bandwidth": share("weight read", "state read", "activations"),
-            **tiers,
+            **wires,
+            "network latency": messages - sum(wires.values()),
             "launch and host time": share("launch", "host"),
         }
 
@@ -250,6 +258,7 @@ def _message_part(op: Operation, cost: CollectiveCost, times: Number, sums: _Sum
         time_s=time,
         executions=times,
         tier_s={tier: times * value for tier, value in cost.time_by_tier_s.items()},
+        wire_s={tier: times * value for tier, value in cost.wire_by_tier_s.items()},
         algorithm=cost.algorithm,
     )
 

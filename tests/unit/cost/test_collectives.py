@@ -70,6 +70,26 @@ def test_hierarchical_all_reduce_by_hand():
     assert sum(cost.time_by_tier_s.values()) == pytest.approx(cost.time_s)
 
 
+@pytest.mark.parametrize("algorithm", ["ring", "two_shot"])
+@pytest.mark.parametrize("faster", ["scale_up", "scale_out"])
+def test_wire_time_is_the_slope_over_a_tiers_bandwidth(algorithm, faster):
+    """1 % of one tier's bandwidth against a finite difference, latency and overlap included."""
+
+    def cost(factor):
+        inside = 1 + factor * (faster == "scale_up")
+        outside = 1 + factor * (faster == "scale_out")
+        return collective_time(
+            Message(kind="all_reduce", payload_bytes=4e6, group=16, axis="tp"),
+            cluster(node(rate=200e9 * inside), fabric(rate=50e9 * outside)),
+            Layout(tp=16),
+            efficiency=CALIBRATED,
+            algorithms=[algorithm],
+        )
+
+    slope = (cost(-1e-4).time_s - cost(1e-4).time_s) / 2e-4
+    assert cost(0.0).wire_by_tier_s[faster] == pytest.approx(slope, rel=1e-4, abs=1e-12)
+
+
 def test_topologies_by_hand():
     """Mesh of 8: 4 members reach 3/7, a pair 1/7. Fat tree 4:1 leaves 1/4 to an all-to-all.
 
