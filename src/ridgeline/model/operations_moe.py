@@ -130,7 +130,8 @@ def _messages(
     after the layer sums their outputs. Between the dp·cp groups each token-expert pair is sent
     once (all-to-all over min(ep, dp·cp) ranks, tokens·k·width/ep on each): out in the experts'
     arithmetic format where that is 8 bits or narrower, back in activations. Where an expert is
-    cut over more than tp devices (ep < dp·cp), its devices first gather their tokens.
+    cut over more than tp devices (ep < dp·cp), its devices first gather their tokens: neighbours
+    tp apart, cp ranks first.
     """
     layout = scene.layout
     token_bytes = width * scene.activation_bytes
@@ -155,17 +156,17 @@ def _messages(
             kind,
             axis,
             payload_bytes=size,
-            group=sharing if axis == "dp" else ranks,
+            group=ranks if axis == "ep" else sharing,
             count=count,
             routing=replace(routing, returning=name.endswith("combine")) if axis == "ep" else None,
         )
 
     before = (
-        *send("experts.gather", "all_gather", "dp", local),
+        *send("experts.gather", "all_gather", "cp", local),
         *send("experts.dispatch", "all_to_all", "ep", pairs * (width * out_bytes)),
     )
     after = (
         *send("experts.combine", "all_to_all", "ep", pairs * token_bytes),
-        *send("experts.scatter", "reduce_scatter", "dp", local * sharing),
+        *send("experts.scatter", "reduce_scatter", "cp", local * sharing),
     )
     return before, after
