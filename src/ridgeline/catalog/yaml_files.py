@@ -21,7 +21,7 @@ from ridgeline.catalog.schema import ENTRIES
 from ridgeline.catalog.store import KINDS, Catalog, Kind
 from ridgeline.errors import InputError
 
-MAX_BYTES = 4_000_000
+MAX_BYTES = 500_000
 MAX_FILES = 10_000
 _FOLDER_OF = {"device": "devices", "cluster": "clusters", "model": "models", "rental": "rental"}
 _MAX_FAULTS = 50
@@ -58,6 +58,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises:
         InputError: not readable, too large, not YAML, or not a mapping.
     """
+    if not path.is_file():
+        raise InputError(f"{path}: must be a plain file.")
     try:
         with path.open("rb") as file:
             text = file.read(MAX_BYTES + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 
@@ -47,8 +48,23 @@ def _root() -> None:
     """What a token costs, and why: speed, size and cost of LLM serving from first principles."""
 
 
+def _unforeseen(error: Exception) -> str:
+    """Return a sentence for what no rule foresaw: the file's fault, or a defect of ridgeline."""
+    words = " ".join(str(error).split())[:300]
+    if isinstance(error, OSError):
+        return f"Error: {str(error.filename or 'A file')[:200]!r}: {error.strerror or words}."
+    return (
+        f"Error: a defect in ridgeline, not an answer: {type(error).__name__}: {words}. Please"
+        " report the command; RIDGELINE_TRACEBACK=1 shows where it happened."
+    )
+
+
 def main(argv: list[str] | None = None) -> None:
     """Run the command line; exit 0 ok, 1 check failed, 2 bad input, 3 infeasible, 5 unsupported."""
+    for stream in (sys.stdout, sys.stderr):
+        # Tables hold · and µ; a terminal without them shows \\u escapes instead of failing.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         _root.main(args=argv, prog_name="ridgeline", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -64,7 +80,10 @@ def main(argv: list[str] | None = None) -> None:
         sys.exit(0)
     except Exception as error:
         code = getattr(error, "exit_code", None)
-        if code is None:
+        if code is not None:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(code)
+        if os.environ.get("RIDGELINE_TRACEBACK"):
             raise
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(code)
+        click.echo(_unforeseen(error), err=True)
+        sys.exit(2 if isinstance(error, OSError) else 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 from ridgeline.errors import InputError
 from ridgeline.model.architecture import Architecture
 from ridgeline.readers.checkpoint import read_directory, refuse_weights_alone
-from ridgeline.readers.files import parse_config, read_config_file
+from ridgeline.readers.files import is_regular_file, open_file, parse_config, read_config_file
 from ridgeline.readers.gguf import MAGIC
 from ridgeline.readers.gguf_model import read_gguf
 from ridgeline.readers.hf import read_config
@@ -34,14 +34,14 @@ def read_model(source: str | Path, *, name: str | None = None) -> Architecture:
         hub_name = source.removeprefix(PREFIX).partition("@")[0]
         return read_directory(fetch_directory(source), name=name or hub_name)
     path = Path(source)
-    if path.is_dir():
+    if not is_regular_file(path):
+        if not _is_folder(path):
+            raise InputError(f"No such file: {str(source)[:100]!r}.")
         return _read_folder(path, name)
-    if not path.is_file():
-        raise InputError(f"No such file: {str(source)[:100]}.")
     if _starts_with_magic(path):
         return read_gguf(path, name=name)
     if path.name.endswith((".safetensors", ".index.json")):
-        if (path.parent / "config.json").is_file():
+        if is_regular_file(path.parent / "config.json"):
             return read_directory(path.parent, name=name)
         raise refuse_weights_alone(path)
     return read_config_file(path, name=name)
@@ -49,7 +49,7 @@ def read_model(source: str | Path, *, name: str | None = None) -> Architecture:
 
 def _read_folder(path: Path, name: str | None) -> Architecture:
     """Return the model of a directory: its config.json, else its only GGUF model."""
-    if not (path / "config.json").is_file():
+    if not is_regular_file(path / "config.json"):
         files = sorted(path.glob("*.gguf"))
         first = [f for f in files if "-of-" not in f.name or "-00001-of-" in f.name]
         if len(first) == 1:
@@ -60,8 +60,12 @@ def _read_folder(path: Path, name: str | None) -> Architecture:
 
 
 def _starts_with_magic(path: Path) -> bool:
+    with open_file(path) as file:
+        return file.read(4) == MAGIC
+
+
+def _is_folder(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            return file.read(4) == MAGIC
-    except OSError as error:
-        raise InputError(f"{path.name[:100]} cannot be read: {error.strerror}.") from None
+        return path.is_dir()
+    except OSError:
+        return False

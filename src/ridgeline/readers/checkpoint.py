@@ -12,7 +12,7 @@ from ridgeline.model.architecture import Architecture
 from ridgeline.model.memory import weight_bytes_per_device
 from ridgeline.model.params import count_parameters
 from ridgeline.model.precision import Precision
-from ridgeline.readers.files import load_config
+from ridgeline.readers.files import is_regular_file, load_config
 from ridgeline.readers.hf import read_config
 from ridgeline.readers.modules import layer_of, part_of
 from ridgeline.readers.safetensors import (
@@ -40,7 +40,7 @@ def read_directory(directory: Path, *, name: str | None = None) -> Architecture:
         UnsupportedError: not a decoder language model.
     """
     path = directory / "config.json"
-    if not path.is_file():
+    if not is_regular_file(path):
         raise InputError(f"{directory.name}/ holds no config.json.")
     config = load_config(path)
     arch = read_config(config, name=name or directory.resolve().name)

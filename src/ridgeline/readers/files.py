@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from ridgeline.errors import InputError
 from ridgeline.model.architecture import Architecture
@@ -51,6 +51,28 @@ def parse_config(text: str, *, what: str) -> Mapping[str, Any]:
     return cast("dict[str, Any]", found)
 
 
+def is_regular_file(path: Path) -> bool:
+    """Return whether there is a plain file at `path`; names too long to exist name none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Return a plain file, opened; pipes and devices are refused, for reading them may never end.
+
+    Raises:
+        InputError: no plain file, or it cannot be read.
+    """
+    if not is_regular_file(path):
+        raise InputError(f"{path.name[:100]!r} is not a plain file that can be read.")
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(f"{path.name[:100]} cannot be read: {error.strerror or error}.") from None
+
+
 def load_config(path: Path) -> Mapping[str, Any]:
     """Return the JSON object in the file at `path`.
 
@@ -58,15 +80,15 @@ def load_config(path: Path) -> Mapping[str, Any]:
         InputError: unreadable, or not a config (see `parse_config`).
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             data = file.read(MAX_CONFIG_BYTES + 1)
         if len(data) > MAX_CONFIG_BYTES:
             raise InputError(f"{path.name} is larger than 20 MiB; a config.json is a few kB.")
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{path.name} is not UTF-8 text.") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path.name[:100]} cannot be read: {str(error)[:120]}.") from None
+    except OSError as error:
+        raise InputError(f"{path.name[:100]} cannot be read: {error.strerror or error}.") from None
     return parse_config(text, what=path.name)
 
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from ridgeline.errors import InputError
 from ridgeline.model.formats import GGUF_TYPES, storage_bytes
+from ridgeline.readers.files import is_regular_file, open_file
 
 MAGIC = b"GGUF"
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q",
@@ -175,8 +176,8 @@ def _tensor(reader: _Reader) -> TensorInfo:
 
 def _one_header(path: Path) -> GgufHeader:
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with open_file(path) as file:
+            size = path.stat().st_size
             reader = _Reader(file, size, path.name[:100])
             if reader.take(4) != MAGIC:
                 raise reader.fail("it does not start with 'GGUF'")
@@ -225,7 +226,7 @@ def _joined(path: Path, header: GgufHeader, parts: int) -> GgufHeader:
     values = dict(header.values)
     for part in range(1, parts + 1):
         other = path.with_name(f"{match.group(1)}-{part:05d}-of-{parts:05d}.gguf")
-        if not other.is_file():
+        if not is_regular_file(other):
             raise InputError(f"{path.name[:100]} needs its part {part} of {parts} beside it.")
         found = header if other == path else _one_header(other)
         tensors += found.tensors

@@ -18,7 +18,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from ridgeline.errors import InputError
-from ridgeline.readers.files import load_config, parse_config
+from ridgeline.readers.files import (
+    is_regular_file,
+    load_config,
+    open_file,
+    parse_config,
+)
 from ridgeline.readers.modules import Part, part_of
 
 _MAX_HEADER = 20 * 2**20
@@ -143,8 +148,8 @@ def read_safetensors(path: Path) -> Checkpoint:
     """
     what = path.name[:100]
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with open_file(path) as file:
+            size = path.stat().st_size
             head = file.read(8)
             length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
             if not 2 <= length <= size - 8:
@@ -228,14 +233,14 @@ def directory_files(directory: Path) -> tuple[Index | None, tuple[Path, ...]]:
         InputError: an index that cannot be read or that points outside the directory.
     """
     index_path = directory / INDEX
-    if index_path.is_file():
+    if is_regular_file(index_path):
         index = read_index(index_path)
         outside = [n for n in index.files() if Path(n).name != n]
         if outside or len(index.files()) > _MAX_FILES:
             raise InputError(
                 f"{INDEX} must name files beside it: {(outside or ['too many'])[0]!r}."
             )
-        present = tuple(directory / n for n in index.files() if (directory / n).is_file())
+        present = tuple(directory / n for n in index.files() if is_regular_file(directory / n))
         return index, present
     return None, tuple(sorted(directory.glob("*.safetensors"))[:_MAX_FILES])
 

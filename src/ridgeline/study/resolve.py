@@ -64,7 +64,14 @@ def _is_path(text: str) -> bool:
     looks_like = text.startswith((".", "/", "~", "{", "hub:")) or text.lower().endswith(
         _FILE_ENDINGS
     )
-    return looks_like or Path(text).exists()
+    return looks_like or _exists(text)
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except OSError:  # a name too long for any file
+        return False
 
 
 def _unknown_hub_id(text: str, catalog: Catalog) -> InputError:

@@ -86,7 +86,7 @@ def test_beyond_balance_context_no_batch_is_enough():
 
 
 def test_a_cache_that_does_not_grow_leaves_the_critical_batch_as_it_is():
-    """k = 0: 300·671/37 = 5,440.5 at any context."""
+    """Growth 0: 300·671/37 = 5,440.5 at any context."""
     batch = roofline.critical_batch_at_context(
         balance_ratio=300.0,
         total_params=671e9,
