@@ -116,7 +116,7 @@ def command(
             rows = sweep_plan(sweep, model, progress=progress, **question)
         click.echo(render_sweep(rows, style))
         return
-    with progress_bar("precision options") as progress:
+    with progress_bar("parts of the search") as progress:
         result = plan(model, progress=progress, **question)
     if plot is not None:
         from ridgeline.report.plan_plot import plot_plan  # noqa: PLC0415

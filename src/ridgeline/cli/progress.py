@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 _PATIENCE_S = 2.0
@@ -12,7 +12,7 @@ _WIDTH = 30
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str) -> Generator[Callable[[int, int], None]]:
     """Yield a function (done, total) that draws `what` once two seconds have passed."""
     start = time.monotonic()
     drawn = False

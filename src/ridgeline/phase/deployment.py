@@ -132,8 +132,9 @@ def step_breakdown(
     if np.all(np.equal(pp, 1)):
         micro, slots, occupancy = batch, 1.0, 1.0
     elif phase == "prefill":
-        # A prompt batch smaller than the number of attention groups is one micro-batch.
-        micro = np.minimum(batch, layout.dp)
+        # A prompt batch smaller than the number of attention groups is one micro-batch; without
+        # a pipeline all prompts run at once.
+        micro = np.where(np.equal(pp, 1), batch, np.minimum(batch, layout.dp))
         slots = np.ceil(batch / micro) + pp - 1
         occupancy = (slots - pp + 1) / slots
     else:
@@ -210,7 +211,7 @@ def memory_parts_bytes(
 
 def usable_bytes(deployment: Deployment) -> float:
     """Return the memory the engine may fill on one device [B]."""
-    return deployment.memory_share * deployment.cluster.device.memory.capacity_bytes
+    return deployment.memory_share * deployment.cluster.device.memory.usable_bytes
 
 
 def fits(

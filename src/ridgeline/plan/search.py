@@ -82,8 +82,8 @@ def search(
     num_devices: int,
     precision: int,
     pools: bool,
-) -> Iterator[tuple[int, Candidates]]:
-    """Yield (combinations evaluated, those that fit), a part at a time.
+) -> Iterator[tuple[int, Candidates, float]]:
+    """Yield (combinations evaluated, those that fit, share of the search done), in parts.
 
     Args:
         deployment: Template: model, formats, cluster, efficiency; its layout is replaced.
@@ -96,8 +96,10 @@ def search(
     spread = replace(deployment, layout=space.layout())
     batch = PER_GROUP[None, :] * (space.dp * space.pp)[:, None]
     mixed = mixed_serving(spread, load, batch)
-    yield batch.size, _mixed(mixed, space, batch, num_devices, precision)
-    if not pools or num_devices < 2:
+    last = not pools or num_devices < 2
+    found = _mixed(mixed, space, batch, num_devices, precision)
+    yield batch.size, found, 1.0 if last else 0.0
+    if last:
         return
     decode = decode_pool(spread, load, batch)
     prompts: FloatArray = (_PROMPTS[None, :] * space.dp[:, None]).astype(np.float64)
@@ -112,6 +114,7 @@ def search(
             len(part) * len(kept),
             _pools(spread, space, load, decode, prefill, part, kept, batch, prompts,
                    num_devices, precision),
+            (start + len(part)) / len(rows),
         )  # fmt: skip
 
 
@@ -139,10 +142,10 @@ def _mixed(
 
 
 def _useful(prefill: Serving, space: Space, kept: IntArray) -> IntArray:
-    """Return the prefill options that no other beats in first token, rate per device and size.
+    """Return the prefill options that no other beats in first token and rate per device.
 
-    A larger option that is neither faster nor cheaper per device can never win: fewer devices
-    tile no worse.
+    One option beats another only where its size divides the other's: then its replicas can
+    stand wherever the other's stand, and no split of the devices loses.
     """
     ttft = np.asarray(prefill.ttft_s)[kept[:, 0], kept[:, 1]]
     size = space.num_devices[kept[:, 0]]
@@ -150,7 +153,7 @@ def _useful(prefill: Serving, space: Space, kept: IntArray) -> IntArray:
     useful: list[int] = []
     for i in np.lexsort((size, ttft, -rate)):
         beaten = any(
-            ttft[j] <= ttft[i] and rate[j] >= rate[i] and size[j] <= size[i] for j in useful
+            ttft[j] <= ttft[i] and rate[j] >= rate[i] and size[i] % size[j] == 0 for j in useful
         )
         if not beaten:
             useful.append(int(i))
@@ -203,27 +206,32 @@ def split(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Return prefill replicas x, decode replicas y and their common rate [request/s].
 
-    Balanced pools have x·r_p = y·r_d and fill x·g_p + y·g_d = N; of the two whole x next to
-    the balance, the one with the larger min(x·r_p, y·r_d) is taken. 0 where not even one of
-    each fits.
+    Balanced pools have x·r_p = y·r_d and fill x·g_p + y·g_d = N. The best whole pair has x or
+    y next to its balance, and as many of the other as fit: with u and v the balance rounded
+    down, x ≤ u if prefill limits and y ≤ v if decode does, so only u, u + 1, v, v + 1 can win.
+    0 where not even one of each fits.
+
+    Source: first principles.
 
     >>> x, y, r = split(*map(np.array, ([4.0], [2], [1.0], [1])), 8)
     >>> int(x[0]), int(y[0]), float(r[0])
     (1, 6, 4.0)
     """
-    balance = num_devices * rate_d / (rate_d * size_p + rate_p * size_d)
-    best = None
-    for x in (np.floor(balance), np.floor(balance) + 1):
-        most = (num_devices - size_d) // size_p
-        whole = np.minimum(np.maximum(x, 1), most)
-        y = np.where(whole >= 1, (num_devices - whole * size_p) // size_d, 0)
-        rate = np.where((whole >= 1) & (y >= 1), np.minimum(whole * rate_p, y * rate_d), 0.0)
-        if best is None:
-            best = (whole, y, rate)
-        else:
-            better = rate > best[2]
-            best = tuple(
-                np.where(better, new, old) for new, old in zip((whole, y, rate), best, strict=True)
-            )
-    assert best is not None  # noqa: S101
-    return best[0].astype(np.int64), best[1].astype(np.int64), best[2]
+    balance_x = num_devices * rate_d / (rate_d * size_p + rate_p * size_d)
+    balance_y = balance_x * rate_p / rate_d
+    shape = np.broadcast_shapes(balance_x.shape, size_p.shape, size_d.shape)
+    best_x, best_y, best = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for up in (0.0, 1.0):
+        x = np.clip(np.floor(balance_x) + up, 1.0, (num_devices - size_d) // size_p)
+        y = np.clip(np.floor(balance_y) + up, 1.0, (num_devices - size_p) // size_d)
+        for whole_x, whole_y in (
+            (x, (num_devices - x * size_p) // size_d),
+            ((num_devices - y * size_d) // size_p, y),
+        ):
+            both = (whole_x >= 1) & (whole_y >= 1)
+            rate = np.where(both, np.minimum(whole_x * rate_p, whole_y * rate_d), 0.0)
+            better = rate > best
+            best_x = np.where(better, whole_x, best_x)
+            best_y = np.where(better, whole_y, best_y)
+            best = np.maximum(best, rate)
+    return best_x.astype(np.int64), best_y.astype(np.int64), best

@@ -126,8 +126,16 @@ def _stages(arch: Architecture, limit: int, most: int) -> list[int]:
 def _groups(limit: int, *, with_experts: bool) -> list[int]:
     if not with_experts:
         return [1] if limit >= 1 else []
-    # Every degree up to 16, then those that tile the devices.
-    return [d for d in range(1, limit + 1) if limit % d == 0 or (d <= 16 and d & (d - 1) == 0)]
+    # Every degree up to 16, then those that tile devices: products of 2 and 3, and divisors, so
+    # that a larger cluster has all the choices of a smaller one.
+    return [d for d in range(1, limit + 1) if d <= 16 or limit % d == 0 or _is_smooth(d)]
+
+
+def _is_smooth(n: int) -> bool:
+    for prime in (2, 3):
+        while n % prime == 0:
+            n //= prime
+    return n == 1
 
 
 def _expert_ranks(experts: list[int], stage: int) -> list[tuple[int, int]]:

@@ -15,7 +15,8 @@ from ridgeline.model.layout_rules import expert_counts
 from ridgeline.phase.deployment import memory_parts_bytes
 from ridgeline.study import launch_engines as engines
 from ridgeline.study.launch_pool import CACHES, RELEASES, Engine, Pool, Role
-from ridgeline.study.plan import Option, Plan, degrees_text
+from ridgeline.study.plan import Plan
+from ridgeline.study.plan_options import Option, degrees_text
 from ridgeline.units import significant
 
 _HOST_DEVICES = 8

@@ -6,7 +6,8 @@ import json
 import math
 
 from ridgeline.study.launch_pool import Engine, Pool, cache_word, shell
-from ridgeline.study.plan import Option, Plan
+from ridgeline.study.plan import Plan
+from ridgeline.study.plan_options import Option
 
 
 def vllm(pool: Pool) -> list[str]:

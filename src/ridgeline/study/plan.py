@@ -6,10 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, get_args
 
 from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.hardware import Cluster
@@ -23,45 +20,24 @@ from ridgeline.plan.pareto import pareto_front
 from ridgeline.plan.search import Candidates, joined, search
 from ridgeline.plan.space import Space, enumerate_layouts
 from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
+from ridgeline.study.plan_options import (
+    Objective,
+    Option,
+    Targets,
+    best_of_other_layouts,
+    meets,
+    nearest_text,
+    option_at,
+    options_by_name,
+    ranked,
+)
 from ridgeline.study.plan_reasons import Reason, reasons
 
-Objective = Literal["cost", "throughput", "latency"]
 Progress = Callable[[int, int], None]
-"""Called with (precision options done, of how many)."""
-_SECONDS_PER_HOUR = 3600.0
+"""Called with (parts of the search done, of how many)."""
+_TICKS = 50
+"""Parts per precision option that progress counts."""
 _MAX_DEVICES = 4096
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Targets:
-    """Service levels; None does not constrain."""
-
-    ttft_s: float | None = None
-    tpot_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One way to serve, in words and SI numbers."""
-
-    kind: Literal["mixed", "pools"]
-    layout: Layout
-    batch: int
-    """Requests in flight per decode (or mixed) replica."""
-    replicas: int
-    prefill_layout: Layout | None
-    prefill_batch: int
-    prefill_replicas: int
-    weights: str
-    kv: str
-    idle_devices: int
-    tpot_s: float
-    ttft_s: float
-    requests_per_s: float
-    tokens_per_s_per_user: float
-    tokens_per_s_per_device: float
-    usd_per_mtok: float | None
-    """Per million output tokens, prompts included, idle devices paid for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +80,7 @@ def plan(
     chunk: int = 2048,
     usd_per_device_hour: float | None = None,
     memory_share: float = 0.9,
-    efficiency: str = "typical",
+    efficiency: str = "calibrated",
     routing: str = "uniform",
     speculation: Speculation | None = None,
     max_pp: int = 16,
@@ -134,7 +110,7 @@ def plan(
         speculation: As in `estimate`.
         max_pp: Most pipeline stages.
         catalog_dir: Folder of the user's own entries.
-        progress: Called after each precision option.
+        progress: Called as the search goes on.
 
     Raises:
         InputError: a value breaks its rule.
@@ -173,16 +149,16 @@ def plan(
     if not len(found):
         raise InfeasibleError(_nothing_fits(base, count))
     per_device = found.requests_per_s * osl / count
-    meets = _meets(found, targets)
+    ok = meets(found, targets)
 
     def option(index: int) -> Option:
-        return _option(found, index, space, options, count, osl, price)
+        return option_at(found, index, space, options, count, osl, price)
 
-    if not meets.any():
-        raise InfeasibleError(_nearest(found, targets, option))
-    order = _ranked(found, per_device, meets, objective)
+    if not ok.any():
+        raise InfeasibleError(nearest_text(found, targets, option))
+    order = ranked(found, space, per_device, ok, objective)
     best = int(order[0])
-    others = _best_of_other_layouts(found, order)
+    others = best_of_other_layouts(found, order, per_device)
     front = pareto_front(1 / found.tpot_s, per_device)
     winner = replace(
         base, layout=space.one(int(found.layout[best])), precision=options[found.precision[best]]
@@ -205,16 +181,6 @@ def plan(
     )
 
 
-def options_by_name(options: Sequence[Precision]) -> dict[tuple[str, str], Precision]:
-    """Return the precision options by (weights, cache) name."""
-    return {(weights_name(p), p.kv.id): p for p in options}
-
-
-def weights_name(precision: Precision) -> str:
-    """Return the formats of the weights, the widest use first."""
-    return "/".join(sorted({f.id for f in precision.weights.values()}))
-
-
 def _evaluate(
     base: Deployment,
     options: Sequence[Precision],
@@ -229,116 +195,19 @@ def _evaluate(
     parts: list[Candidates] = []
     for i, precision in enumerate(options):
         template = replace(base, precision=precision)
-        for evaluated, part in search(
+        for evaluated, part, done in search(
             template, space, load, num_devices=count, precision=i, pools=pools
         ):
             total += evaluated
             parts.append(part)
-        if progress is not None:
-            progress(i + 1, len(options))
+            if progress is not None:
+                progress(round(_TICKS * (i + done)), _TICKS * len(options))
     return total, joined(parts)
-
-
-def _meets(found: Candidates, targets: Targets) -> NDArray[np.bool_]:
-    ok = np.ones(len(found), dtype=bool)
-    if targets.ttft_s is not None:
-        ok &= found.ttft_s <= targets.ttft_s
-    if targets.tpot_s is not None:
-        ok &= found.tpot_s <= targets.tpot_s
-    return ok
-
-
-def _ranked(
-    found: Candidates,
-    per_device: NDArray[np.float64],
-    meets: NDArray[np.bool_],
-    objective: Objective,
-) -> NDArray[np.int64]:
-    """Indices that meet the targets, best first; ties go to the other figure, then to fewer
-    devices per replica."""  # noqa: D205, D209 - one sentence
-    keys = (per_device, -found.tpot_s) if objective == "latency" else (-found.tpot_s, per_device)
-    order = np.lexsort((found.layout, *(-k for k in keys)))
-    return order[meets[order]]
-
-
-def _best_of_other_layouts(found: Candidates, order: NDArray[np.int64]) -> list[int]:
-    seen = {(int(found.layout[order[0]]), int(found.prefill_layout[order[0]]))}
-    others: list[int] = []
-    for i in order[:200_000].tolist():
-        key = (int(found.layout[i]), int(found.prefill_layout[i]))
-        if key not in seen:
-            seen.add(key)
-            others.append(i)
-            if len(others) == 9:
-                break
-    return others
-
-
-def _option(
-    found: Candidates,
-    i: int,
-    space: Space,
-    options: Sequence[Precision],
-    count: int,
-    osl: int,
-    price: float | None,
-) -> Option:
-    layout = space.one(int(found.layout[i]))
-    pooled = int(found.prefill_layout[i]) >= 0
-    prefill = space.one(int(found.prefill_layout[i])) if pooled else None
-    used = int(layout.num_devices) * int(found.replicas[i])
-    if prefill is not None:
-        used += int(prefill.num_devices) * int(found.prefill_replicas[i])
-    rate = float(found.requests_per_s[i])
-    precision = options[int(found.precision[i])]
-    return Option(
-        kind="pools" if pooled else "mixed",
-        layout=layout,
-        batch=int(found.batch[i]),
-        replicas=int(found.replicas[i]),
-        prefill_layout=prefill,
-        prefill_batch=int(found.prefill_batch[i]),
-        prefill_replicas=int(found.prefill_replicas[i]),
-        weights=weights_name(precision),
-        kv=precision.kv.id,
-        idle_devices=count - used,
-        tpot_s=float(found.tpot_s[i]),
-        ttft_s=float(found.ttft_s[i]),
-        requests_per_s=rate,
-        tokens_per_s_per_user=1 / float(found.tpot_s[i]),
-        tokens_per_s_per_device=rate * osl / count,
-        usd_per_mtok=None
-        if price is None
-        else price * count / _SECONDS_PER_HOUR / (rate * osl) * 1e6,
-    )
-
-
-def _nearest(found: Candidates, targets: Targets, option: Callable[[int], Option]) -> str:
-    excess = np.ones(len(found))
-    words: list[str] = []
-    if targets.ttft_s is not None:
-        excess = np.maximum(excess, found.ttft_s / targets.ttft_s)
-        words.append(f"TTFT {targets.ttft_s * 1e3:.3g} ms")
-    if targets.tpot_s is not None:
-        excess = np.maximum(excess, found.tpot_s / targets.tpot_s)
-        words.append(f"TPOT {targets.tpot_s * 1e3:.3g} ms")
-    near = option(int(np.argmin(excess)))
-    return (
-        f"No option meets {' and '.join(words)}. Nearest: {near.kind}, {degrees_text(near.layout)},"
-        f" batch {near.batch}, TTFT {near.ttft_s * 1e3:.3g} ms, TPOT {near.tpot_s * 1e3:.3g} ms."
-        " Relax the target, add devices, or try --dtype and --kv-cache-dtype with fewer bits."
-    )
-
-
-def degrees_text(layout: Layout) -> str:
-    """Return the degrees above 1: `tp 8`, `dp 72 ep 72`."""
-    words = [f"{k} {int(getattr(layout, k))}" for k in ("tp", "pp", "ep", "dp", "cp")]
-    return " ".join(w for w in words if not w.endswith(" 1")) or "one device"
 
 
 def _nothing_fits(base: Deployment, count: int) -> str:
     device = base.cluster.device
-    have = count * device.memory.capacity_bytes * base.memory_share
+    have = count * device.memory.usable_bytes * base.memory_share
     return (
         f"{base.architecture.name} does not fit on {count} x {device.id} in any layout:"
         f" {have / 1e9:.3g} GB usable in all. Use more devices or a narrower --dtype."

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ridgeline.model.precision import Precision
 from ridgeline.phase.deployment import Deployment, step_breakdown
 from ridgeline.phase.serving import Load
-
-if TYPE_CHECKING:
-    from ridgeline.study.plan import Option
+from ridgeline.study.plan_options import Option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

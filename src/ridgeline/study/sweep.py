@@ -13,7 +13,8 @@ from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.hardware import Cluster
 from ridgeline.hardware.what_if import UNITS, Figure, figure_value, what_if
 from ridgeline.study.estimate import estimate
-from ridgeline.study.plan import degrees_text, plan
+from ridgeline.study.plan import plan
+from ridgeline.study.plan_options import degrees_text
 from ridgeline.study.resolve import open_catalog, resolve_cluster
 from ridgeline.units import parse_quantity
 
