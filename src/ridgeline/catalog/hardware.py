@@ -68,6 +68,7 @@ def _memory_tier(label: str, entry: Entry, what: str) -> MemoryTier:
         name=label,
         capacity_bytes=quantity(entry["capacity"], "capacity", what=f"{what}.capacity"),
         bandwidth_bytes_per_s=quantity(entry["bandwidth"], "bandwidth", what=f"{what}.bandwidth"),
+        visible_bytes=known_quantity(entry.get("visible"), "capacity", what=f"{what}.visible"),
     )
 
 

@@ -103,6 +103,8 @@ class Memory(Strict):
     capacity: Bytes
     bandwidth: Rate
     """Peak read bandwidth."""
+    visible: Bytes | None = None
+    """What the driver offers programs; default: the capacity."""
 
 
 class Link(Strict):

@@ -16,6 +16,13 @@ class MemoryTier:
     bandwidth_bytes_per_s: float
     """Peak read bandwidth."""
     latency_s: float = 0.0
+    visible_bytes: float | None = None
+    """What programs can allocate, where the label rounds (an 80 GB H100 shows 85.5e9 bytes)."""
+
+    @property
+    def usable_bytes(self) -> float:
+        """What decides what fits [B]: visible bytes where known, otherwise the label."""
+        return self.capacity_bytes if self.visible_bytes is None else self.visible_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

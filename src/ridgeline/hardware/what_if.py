@@ -70,7 +70,7 @@ def what_if(cluster: Cluster, figure: Figure, value: float) -> Cluster:
     if figure == "memory_bandwidth":
         return _with_memory(cluster, replace(device.memory, bandwidth_bytes_per_s=value))
     if figure == "capacity":
-        return _with_memory(cluster, replace(device.memory, capacity_bytes=value))
+        return _with_memory(cluster, _resized(device.memory, value))
     ratio = value / figure_value(cluster, figure)
     if figure == "peak":
         peaks = {k: v * ratio for k, v in device.peak_flop_per_s.items()}
@@ -86,6 +86,14 @@ def what_if(cluster: Cluster, figure: Figure, value: float) -> Cluster:
             for i, t in enumerate(cluster.tiers)
         ]
     return replace(cluster, tiers=tuple(tiers))
+
+
+def _resized(memory: MemoryTier, capacity_bytes: float) -> MemoryTier:
+    """Return `memory` with another capacity; what programs see of it keeps its share."""
+    visible = memory.visible_bytes
+    if visible is not None:
+        visible *= capacity_bytes / memory.capacity_bytes
+    return replace(memory, capacity_bytes=capacity_bytes, visible_bytes=visible)
 
 
 def _with_memory(cluster: Cluster, memory: MemoryTier) -> Cluster:

@@ -151,3 +151,15 @@ def test_data_folder_has_no_stray_entries():
     for kind in KINDS:
         files = {p.stem for p in (DATA / kind).glob("*.yaml")}
         assert files == set(CATALOG.entries(kind))
+
+
+def test_what_fits_is_decided_by_visible_bytes_where_they_are_known():
+    """An H100 of 80 GB shows 81,559 MiB, a seventh of the cache of a 70B model more."""
+    h100 = CATALOG.device("h100-sxm").memory
+    assert h100.usable_bytes == 81559 * 2**20
+    assert h100.capacity_bytes == 80e9
+    a100 = CATALOG.device("a100-sxm-80").memory
+    assert a100.usable_bytes == a100.capacity_bytes == 80 * 2**30
+    for entry in CATALOG.entries("devices"):
+        memory = CATALOG.device(entry).memory
+        assert 0.9 < memory.usable_bytes / memory.capacity_bytes < 1.08, entry
