@@ -143,7 +143,7 @@ def _pool(
         tokens=max_tokens,
         step_tokens=step_tokens * int(layout.dp),
     )
-    capacity = base.cluster.device.memory.capacity_bytes
+    capacity = base.cluster.device.memory.usable_bytes
     hosts, per_host = _hosts(int(layout.num_devices), _host_size(plan))
     experts = expert_counts(base.architecture)
     return Pool(
