@@ -13,6 +13,7 @@ VERBS: dict[str, str] = {
     "cache": "Which memory tier should hold a KV cache for how long, or recompute it.",
     "estimate": "Step time, speed and cost of a model on a cluster, and what binds.",
     "experts": "Place and replicate experts over ranks, nodes and racks.",
+    "pipelines": "What cutting a model into stages fixes, and what it does not.",
     "plan": "Which layout, batch and pools meet the targets on N devices, and why.",
     "lecture": "Every claim of the lecture recomputed, with a verdict.",
     "list": "Names in the catalogue: devices, clusters, models, prices.",
@@ -32,7 +33,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         if cmd_name not in VERBS:
-            return None
+            from ridgeline.errors import UnknownNameError  # noqa: PLC0415 - only in this case
+
+            raise UnknownNameError("command", cmd_name, VERBS, list_command="ridgeline --help")
         module = importlib.import_module(f"ridgeline.cli.{cmd_name}_command")
         return module.command
 
@@ -48,11 +51,17 @@ def _root() -> None:
     """What a token costs, and why: speed, size and cost of LLM serving from first principles."""
 
 
+def _printable(text: str) -> str:
+    """Return the text without control characters: a name may hold terminal commands."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
 def _unforeseen(error: Exception) -> str:
     """Return a sentence for what no rule foresaw: the file's fault, or a defect of ridgeline."""
     words = " ".join(str(error).split())[:300]
     if isinstance(error, OSError):
-        return f"Error: {str(error.filename or 'A file')[:200]!r}: {error.strerror or words}."
+        where = f"{str(error.filename)[:200]!r}" if error.filename else "the output"
+        return f"Error: {where} cannot be read or written: {error.strerror or words}."
     return (
         f"Error: a defect in ridgeline, not an answer: {type(error).__name__}: {words}. Please"
         " report the command; RIDGELINE_TRACEBACK=1 shows where it happened."
@@ -81,9 +90,9 @@ def main(argv: list[str] | None = None) -> None:
     except Exception as error:
         code = getattr(error, "exit_code", None)
         if code is not None:
-            click.echo(f"Error: {error}", err=True)
+            click.echo(_printable(f"Error: {error}"), err=True)
             sys.exit(code)
         if os.environ.get("RIDGELINE_TRACEBACK"):
             raise
-        click.echo(_unforeseen(error), err=True)
+        click.echo(_printable(_unforeseen(error)), err=True)
         sys.exit(2 if isinstance(error, OSError) else 1)
