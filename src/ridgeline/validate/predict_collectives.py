@@ -1,0 +1,133 @@
+"""Collectives: NCCL latencies and bus bandwidths, DeepEP dispatch and combine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ridgeline.catalog import Catalog
+from ridgeline.catalog.clusters import named_cluster
+from ridgeline.cost.collectives import CollectiveCost, collective_time
+from ridgeline.cost.network_records import CALIBRATED
+from ridgeline.errors import RidgelineError
+from ridgeline.hardware import Cluster
+from ridgeline.hardware.records import NetworkTier
+from ridgeline.model.layout import Layout
+from ridgeline.model.work import CollectiveKind, Message, Routing
+from ridgeline.validate.chip_names import find_chip
+from ridgeline.validate.prediction import Answer, NotPredicted, Prediction, in_unit
+from ridgeline.validate.truth_rows import TruthRow
+
+_KINDS: dict[str, CollectiveKind] = {
+    "all_reduce": "all_reduce",
+    "allreduce": "all_reduce",
+    "send_recv": "point_to_point",
+    "all_gather": "all_gather",
+    "reduce_scatter": "reduce_scatter",
+    "all_to_all": "all_to_all",
+}
+
+
+def predict_collectives(rows: Sequence[TruthRow]) -> dict[str, Answer]:
+    """Return a prediction or a reason for every collective row."""
+    answers: dict[str, Answer] = {}
+    for row in rows:
+        try:
+            answers[row.id] = _one(row)
+        except RidgelineError as error:
+            answers[row.id] = NotPredicted(reason=str(error))
+    return answers
+
+
+def _one(row: TruthRow) -> Answer:
+    if re.match(r"(dispatch|combine)_", row.metric):
+        return _expert_exchange(row)
+    kind = _kind(row)
+    payload = row.number("bytes")
+    if row.metric.endswith("busbw_peak"):
+        payload = payload or 16 * 2.0**30
+    if kind is None or payload is None:
+        return NotPredicted(reason=f"collective metric `{row.metric}` is not modelled")
+    ranks = row.count("workers", row.count("n_chips"))
+    cluster = cluster_of(row.chip, ranks, per_node=row.number("devices_per_node"))
+    if kind == "all_gather":
+        payload = payload / ranks
+    message = Message(kind=kind, payload_bytes=payload, group=ranks, axis="tp")
+    cost = collective_time(message, cluster, Layout(tp=ranks), efficiency=CALIBRATED)
+    if "busbw" in row.metric:
+        value = payload * 2 * (ranks - 1) / ranks / float(cost.time_s) / 1e9
+    else:
+        value = in_unit(float(cost.time_s), row.unit)
+    return _prediction(value, cost, "collective")
+
+
+def _kind(row: TruthRow) -> CollectiveKind | None:
+    for word, kind in _KINDS.items():
+        if word == row.text("op") or row.metric.startswith(word):
+            return kind
+    return None
+
+
+def _prediction(value: float, cost: CollectiveCost, family: str) -> Prediction:
+    return Prediction(value=value, bound=f"network: {cost.algorithm}", family=family,
+                      flags=cost.flags)  # fmt: skip
+
+
+def cluster_of(chip: str, devices: int, *, per_node: float | None = None) -> Cluster:
+    """Return `devices` of a chip, joined as its usual server joins them.
+
+    `pairwise` NVLink (bridges between two cards) keeps the link for two and PCIe beyond.
+    """
+    named = find_chip(chip)
+    if not named.in_catalog:
+        cluster = named_cluster(Catalog(), "rtx-4090", devices)
+        return replace(cluster, id=named.device.id, device=named.device, usd_per_device_hour=None)
+    cluster = named_cluster(Catalog(), named.device.id, devices)
+    if "pairwise" in chip.lower() and cluster.tiers:
+        first = cluster.tiers[0]
+        pairs = replace(first, size=2)
+        pcie = NetworkTier(
+            name="scale_out",
+            size=devices,
+            bandwidth_bytes_per_s=31.5e9,
+            latency_s=5e-6,
+            topology="switch",
+        )
+        return replace(cluster, tiers=(pairs,) if devices <= 2 else (pairs, pcie))
+    del per_node
+    return cluster
+
+
+def _expert_exchange(row: TruthRow) -> Answer:
+    """DeepEP: latency of a step's dispatch or combine, or payload over the slowest link."""
+    tokens, hidden = row.number("tokens") or row.number("batch"), row.number("hidden") or 7168.0
+    top_k, ranks = row.number("topk") or 8.0, row.count("ep", row.count("n_chips"))
+    if tokens is None:
+        return NotPredicted(reason="tokens per device not given")
+    combine = row.metric.startswith("combine")
+    width = 1.0 if "fp8" in row.text("compute_dtype") and not combine else 2.0
+    payload = tokens * top_k * hidden * width
+    cluster = cluster_of(row.chip, ranks)
+    groups, top_groups = 1, 1
+    if "top-4 groups" in row.text("setup"):
+        groups, top_groups = 8, 4
+    routing = Routing(
+        top_k=top_k,
+        num_experts=256,
+        num_groups=groups,
+        top_groups=top_groups,
+        returning=combine,
+    )
+    message = Message(
+        kind="all_to_all", payload_bytes=payload, group=ranks, axis="ep", routing=routing
+    )
+    layout = Layout(dp=ranks, ep=ranks)
+    cost = collective_time(message, cluster, layout, efficiency=CALIBRATED)
+    if "bandwidth" in row.metric:
+        # Bytes over the slowest tier that is used, per second.
+        sent = [float(v) for v in cost.bytes_by_tier.values() if float(v) > 0]
+        value = (sent[-1] if sent else payload) / float(cost.time_s) / 1e9
+    else:
+        value = in_unit(float(cost.time_s), row.unit)
+    return _prediction(value, cost, "expert exchange")

@@ -1,0 +1,307 @@
+"""Single kernels: GEMM, grouped GEMM, attention cores, element-wise kernels."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeline.cost.roofline import operation_time
+from ridgeline.errors import RidgelineError
+from ridgeline.hardware import Device
+from ridgeline.model.architecture import LatentAttention, SoftmaxAttention
+from ridgeline.model.formats import format_named
+from ridgeline.model.layout import Layout
+from ridgeline.model.operations_attention import latent_operations, softmax_operations
+from ridgeline.model.precision import WEIGHT_CLASSES, Precision
+from ridgeline.model.scene import Scene
+from ridgeline.model.work import Operation, Step
+from ridgeline.validate.chip_names import find_chip
+from ridgeline.validate.model_names import architecture_named, find_model
+from ridgeline.validate.prediction import (
+    Answer,
+    NotPredicted,
+    Prediction,
+    default_efficiency,
+    in_unit,
+)
+from ridgeline.validate.truth_rows import TruthRow
+
+Array = NDArray[np.float64]
+Handler = Callable[[list[TruthRow]], dict[str, Answer]]
+
+
+def predict_kernels(rows: Sequence[TruthRow]) -> dict[str, Answer]:
+    """Return a prediction or a reason for every kernel row."""
+    answers: dict[str, Answer] = {}
+    batches: dict[tuple[Handler, tuple[str, ...]], list[TruthRow]] = defaultdict(list)
+    for row in rows:
+        handler = _handler(row)
+        if handler is None:
+            answers[row.id] = NotPredicted(reason=f"kernel metric `{row.metric}` is not modelled")
+            continue
+        batches[handler, (row.chip, row.metric, *_static(row))].append(row)
+    for (handler, _), batch in batches.items():
+        try:
+            answers.update(handler(batch))
+        except RidgelineError as error:
+            answers.update({r.id: NotPredicted(reason=str(error)) for r in batch})
+    return answers
+
+
+def _static(row: TruthRow) -> tuple[str, ...]:
+    """What must agree for rows to be one array."""
+    columns = ("w_dtype", "compute_dtype", "kv_dtype", "heads", "kv_heads", "head_dim", "tp", "op")
+    return (*(row.text(c) for c in columns), row.model)
+
+
+def _handler(row: TruthRow) -> Handler | None:
+    metric = row.metric
+    if metric.startswith("grouped_gemm"):
+        return _grouped_gemm
+    if metric in ("gemm_latency", "gemm_max_achieved_tflops"):
+        return _gemm
+    if metric in ("mha_decode_latency", "mha_prefill_latency") or metric.startswith("attention_"):
+        return _attention
+    if metric == "mla_decode_latency":
+        return _latent
+    if metric == "elementwise_throughput":
+        return _elementwise
+    return None
+
+
+def _numbers(rows: Sequence[TruthRow], column: str, default: float = float("nan")) -> Array:
+    found = (row.number(column) for row in rows)
+    return np.array([default if x is None else x for x in found])
+
+
+def _word(text: str) -> str:
+    return re.split(r"[ ,(/]", text.strip().lower())[0]
+
+
+def weight_format(row: TruthRow) -> str:
+    """Return the storage format of a GEMM's weights."""
+    word = _word(row.text("w_dtype") or row.text("compute_dtype") or "bf16")
+    if word == "fp8" and ("block" in row.text("compute_dtype") or "DeepGEMM" in row.engine):
+        return "fp8_block"
+    return {"nvfp4": "nvfp4", "fp4": "nvfp4"}.get(word, word)
+
+
+def _answers(
+    rows: Sequence[TruthRow], operations: Sequence[Operation], device: Device, family: str
+) -> dict[str, Answer]:
+    efficiency = default_efficiency()
+    total: Array = np.zeros(len(rows))
+    compute: Array = np.zeros(len(rows))
+    memory: Array = np.zeros(len(rows))
+    flop: Array = np.zeros(len(rows))
+    flags: dict[str, None] = {}
+    for op in operations:
+        timing = operation_time(op, device, efficiency.curve(op, device))
+        total = total + timing.time_s
+        compute, memory = compute + timing.compute_s, memory + timing.memory_s
+        flop = flop + op.flop
+        note = efficiency.flag(op, device)
+        if note is not None:
+            flags[note] = None
+    total, compute, memory, flop = np.broadcast_arrays(total, compute, memory, flop)
+    result: dict[str, Answer] = {}
+    for i, row in enumerate(rows):
+        seconds = float(total[i])
+        if row.unit == "TFLOP/s":
+            value = float(flop[i]) / seconds / 1e12
+        elif row.unit.startswith("G elem"):
+            value = float((row.number("M") or 0) * (row.number("N") or 0)) / seconds / 1e9
+        else:
+            value = in_unit(seconds, row.unit)
+        bound = "compute" if compute[i] > memory[i] else "memory"
+        if max(compute[i], memory[i]) < seconds / 2:
+            bound = "launch"
+        result[row.id] = Prediction(value=value, bound=bound, family=family, flags=tuple(flags))
+    return result
+
+
+def gemm_operation(form: str, m: Array, n: Array, k: Array) -> Operation:
+    """Return one GEMM of m × k activations with k × n weights of a storage format."""
+    storage = format_named(form)
+    compute = "bf16" if storage.weights_only else storage.compute_format
+    return Operation(
+        name="gemm",
+        family="gemm",
+        component="kernel",
+        compute_format=compute,
+        flop=2.0 * m * n * k,
+        weight_bytes=n * k * storage.bytes_per_weight,
+        activation_bytes=2.0 * m * (n + k),
+        shape={"m": m, "n": n, "k": k},
+        storage_format=storage.id,
+    )
+
+
+def _gemm(rows: list[TruthRow]) -> dict[str, Answer]:
+    form = weight_format(rows[0])
+    m, n, k = (_numbers(rows, c) for c in "MNK")
+    if np.isnan(n).any() or np.isnan(k).any():
+        n, k = _layer_shape(rows[0])
+        n, k = np.full(len(rows), n), np.full(len(rows), k)
+    if np.isnan(m).any():
+        m = _numbers(rows, "batch")
+    word = {"fp16": "bf16"}.get(_word(form), _word(form)).replace("_block", "")
+    if rows[0].metric == "gemm_max_achieved_tflops":
+        return _answers(rows, [gemm_operation(form, m, n, k)], _device(rows[0]), f"gemm max {word}")
+    return _answers(rows, [gemm_operation(form, m, n, k)], _device(rows[0]), f"gemm {word}")
+
+
+def _device(row: TruthRow) -> Device:
+    return find_chip(row.chip).device
+
+
+_PROJECTIONS = {
+    "qkv_proj": ("q_proj", "k_proj", "v_proj"),
+    "gate_up_proj": ("gate_proj", "up_proj"),
+}
+
+
+def _layer_shape(row: TruthRow) -> tuple[float, float]:
+    """Return (n, k) of a named projection of the row's model at its tp.
+
+    Raises:
+        RidgelineError: no such model.
+        KeyError: the model has no projection of that name.
+    """
+    arch = architecture_named(find_model(row.model))
+    op, tp = row.text("op"), row.count("tp")
+    if op in ("lm_head", "head") and arch.head is not None:
+        return arch.head.out_features / tp, float(arch.head.in_features)
+    names = _PROJECTIONS.get(op, (op,))
+    linears = {x.name: x for b in arch.blocks for x in (*b.mixer.linears, *b.feed_forward.linears)}
+    chosen = [linears[name] for name in names if name in linears]
+    if not chosen:
+        raise RidgelineError(f"{row.model} has no projection `{op}`")
+    n = float(sum(x.out_features for x in chosen))
+    k = float(chosen[0].in_features)
+    if chosen[0].split == "row":
+        return n, k / tp
+    return n / tp, k
+
+
+def _grouped_gemm(rows: list[TruthRow]) -> dict[str, Answer]:
+    """M tokens for every local expert; N, K of one expert's matrix."""
+    form = weight_format(rows[0])
+    storage = format_named(form)
+    m, n, k = (_numbers(rows, c) for c in "MNK")
+    groups = _numbers(rows, "local_experts")
+    rows_total = m * groups
+    operation = Operation(
+        name="experts",
+        family="expert_gemm",
+        component="kernel",
+        compute_format=storage.compute_format,
+        flop=2.0 * rows_total * n * k,
+        weight_bytes=groups * n * k * storage.bytes_per_weight,
+        activation_bytes=2.0 * rows_total * (n + k),
+        shape={
+            "m": rows_total,
+            "n": n,
+            "k": k,
+            "num_groups": groups,
+            "tokens_per_expert": m,
+            "imbalance": np.ones_like(m),
+        },
+        storage_format=storage.id,
+    )
+    return _answers(rows, [operation], _device(rows[0]), "grouped gemm")
+
+
+def kernel_precision(row: TruthRow) -> Precision:
+    """Return formats for an attention core: 16-bit arithmetic unless the row says fp8."""
+    plain = format_named("bf16")
+    compute = _word(row.text("compute_dtype") or "bf16")
+    kv = _word(row.text("kv_dtype") or compute)
+    return Precision(
+        weights=dict.fromkeys(WEIGHT_CLASSES, plain),
+        kv=format_named("bf16" if kv in ("fp16", "f16", "bf16") else kv),
+        activation=plain,
+        attention_compute_format="fp8" if compute == "fp8" else "bf16",
+    )
+
+
+def _scene(step: Step, precision: Precision) -> Scene:
+    # An attention core looks at nothing of the model but its own record.
+    return Scene.of(architecture_named("llama-3.1-8b"), (step,), precision, Layout())
+
+
+def _attention(rows: list[TruthRow]) -> dict[str, Answer]:
+    first = rows[0]
+    heads, kv_heads, dim = first.number("heads"), first.number("kv_heads"), first.number("head_dim")
+    if heads is None or kv_heads is None or dim is None:
+        heads, kv_heads, dim = _heads_of(first)
+    core = SoftmaxAttention(
+        num_heads=int(heads), num_kv_heads=int(kv_heads), qk_head_dim=int(dim), v_head_dim=int(dim)
+    )
+    decode = "decode" in first.metric
+    if decode:
+        context = np.nan_to_num(_either(rows, "kv_len", "kv_decode", "context_len"))
+        batch = np.nan_to_num(_either(rows, "n_decode", "batch"), nan=1.0)
+        step = Step(batch=batch, new_tokens=np.ones(len(rows)), context=context)
+    else:
+        new = _either(rows, "seq_len", "prefill_chunk", "input_len", "context_len")
+        before = np.nan_to_num(_either(rows, "kv_prefill"))
+        step = Step(batch=np.ones(len(rows)), new_tokens=new, context=before)
+    operations = softmax_operations(core, _scene(step, kernel_precision(first)), 1)
+    family = "decode attention" if decode else "prefill attention"
+    return _answers(rows, operations, _device(first), family)
+
+
+def _either(rows: Sequence[TruthRow], *columns: str) -> Array:
+    found = np.full(len(rows), np.nan)
+    for column in columns:
+        found = np.where(np.isnan(found), _numbers(rows, column), found)
+    return found
+
+
+def _heads_of(row: TruthRow) -> tuple[float, float, float]:
+    arch = architecture_named(find_model(row.model))
+    core = next(c for b in arch.blocks for c in b.mixer.cores if isinstance(c, SoftmaxAttention))
+    tp = row.count("tp")
+    return core.num_heads / tp, max(core.num_kv_heads / tp, 1), float(core.qk_head_dim)
+
+
+def _latent(rows: list[TruthRow]) -> dict[str, Answer]:
+    """Absorbed MLA: `head_dim` is rank+rope."""
+    first = rows[0]
+    rank, _, rope = first.text("head_dim").partition("+")
+    core = LatentAttention(
+        num_heads=int(first.number("heads") or 128),
+        kv_lora_rank=int(rank or 512),
+        qk_nope_head_dim=128,
+        qk_rope_head_dim=int(rope or 64),
+        v_head_dim=128,
+    )
+    step = Step(
+        batch=_numbers(rows, "batch", 1.0),
+        new_tokens=np.ones(len(rows)),
+        context=_either(rows, "kv_len", "context_len"),
+    )
+    operations = latent_operations(core, (), _scene(step, kernel_precision(first)), 1)
+    return _answers(rows, operations, _device(first), "mla decode")
+
+
+_PASSES = {"softmax": 2.0, "layernorm": 2.0, "gelu": 2.0}
+"""Bytes move once in and once out; 2 bytes each."""
+
+
+def _elementwise(rows: list[TruthRow]) -> dict[str, Answer]:
+    elements = _numbers(rows, "M") * _numbers(rows, "N")
+    operation = Operation(
+        name=rows[0].text("op"),
+        family="elementwise",
+        component="kernel",
+        compute_format="bf16",
+        activation_bytes=elements * 2.0 * _PASSES.get(rows[0].text("op"), 2.0),
+        shape={},
+    )
+    return _answers(rows, [operation], _device(rows[0]), "elementwise")

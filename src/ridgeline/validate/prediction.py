@@ -1,0 +1,53 @@
+"""What a predictor answers for one published row: a value in the row's unit, or a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ridgeline.cost.efficiency import Efficiency
+from ridgeline.study.deploy import EFFICIENCIES
+from ridgeline.validate.truth_rows import TruthRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """One predicted value."""
+
+    value: float
+    """In the row's own unit."""
+    bound: str = ""
+    """The limit with the largest share."""
+    family: str = ""
+    """What the row is scored with: `gemm bf16`, `decode attention`, `serving tpot` ..."""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotPredicted:
+    """Why a row has no prediction; never counted as an error of zero."""
+
+    reason: str
+
+
+Answer = Prediction | NotPredicted
+Answers = Mapping[str, Answer]
+"""By row id."""
+Predictor = Callable[[Sequence[TruthRow]], dict[str, Answer]]
+
+
+def default_efficiency() -> Efficiency:
+    """Return the efficiency that predictions use: calibrated where there are records."""
+    return EFFICIENCIES.get("calibrated", EFFICIENCIES["typical"])
+
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
+
+
+def in_unit(seconds: float, unit: str) -> float:
+    """Return a time in the unit of a row.
+
+    Raises:
+        KeyError: not a unit of time.
+    """
+    return seconds / SECONDS[unit.strip()]

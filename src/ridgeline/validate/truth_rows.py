@@ -1,0 +1,134 @@
+"""Published measurements: one row each, from CSV files that share their first 29 columns."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ridgeline.errors import InputError
+
+REQUIRED = ("id", "area", "chip", "metric", "unit", "value", "scorable")
+"""Columns without which a file is not a file of measurements."""
+_MAX_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthRow:
+    """One measurement and all that was said about its set-up."""
+
+    file: str
+    """Name of the file, without its endings."""
+    id: str
+    area: str
+    model: str
+    chip: str
+    engine: str
+    phase: str
+    metric: str
+    unit: str
+    value: float
+    scorable: str
+    """Y: all facts known; P: one stated assumption; N: context."""
+    cells: Mapping[str, str]
+    """Every other column that is not empty, as text."""
+
+    @property
+    def group(self) -> tuple[str, str, str]:
+        """Rows are averaged within (file, model, chip) first."""
+        return self.file, self.model, self.chip
+
+    def text(self, column: str) -> str:
+        """Return a cell, empty where the file has none."""
+        return self.cells.get(column, "")
+
+    def number(self, column: str) -> float | None:
+        """Return a cell as a number, None where it is empty or text."""
+        try:
+            value = float(self.cells.get(column, ""))
+        except ValueError:
+            return None
+        return value if math.isfinite(value) else None
+
+    def count(self, column: str, default: int = 1) -> int:
+        """Return a whole number of at least 1; `default` where the file says nothing."""
+        value = self.number(column)
+        return default if value is None or value < 1 else int(value)
+
+
+_OWN = frozenset(
+    ("id", "area", "model", "chip", "engine", "phase", "metric", "unit", "value", "scorable")
+)
+
+
+def read_rows(lines: Iterable[str], *, file: str) -> tuple[TruthRow, ...]:
+    """Return the rows of one CSV.
+
+    Raises:
+        InputError: a required column is missing, or a value is not a finite number.
+    """
+    reader = csv.DictReader(lines)
+    missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(f"{file}: a file of measurements needs the columns {', '.join(missing)}.")
+    return tuple(_row(file, reader.line_num, raw) for raw in reader)
+
+
+def _row(file: str, line: int, raw: Mapping[str | None, str | list[str] | None]) -> TruthRow:
+    cells = {k: v.strip() for k, v in raw.items() if k and isinstance(v, str) and v.strip()}
+    try:
+        value = float(cells.get("value", ""))
+    except ValueError:
+        value = math.nan
+    scorable = cells.get("scorable", "N").upper()
+    if not math.isfinite(value) and scorable != "N":
+        raise InputError(f"{file}, line {line}: value must be a number: {cells.get('value')!r}.")
+    return TruthRow(
+        file=file,
+        id=cells.get("id", f"{file}:{line}"),
+        area=cells.get("area", ""),
+        model=cells.get("model", ""),
+        chip=cells.get("chip", ""),
+        engine=cells.get("engine", ""),
+        phase=cells.get("phase", ""),
+        metric=cells.get("metric", ""),
+        unit=cells.get("unit", ""),
+        value=value,
+        scorable=scorable,
+        cells={k: v for k, v in cells.items() if k not in _OWN},
+    )
+
+
+def read_directory(directory: Path) -> tuple[TruthRow, ...]:
+    """Return the rows of every *.csv and *.csv.gz of a folder.
+
+    Raises:
+        InputError: no such folder, no such file in it, or a file of another shape.
+    """
+    if not directory.is_dir():
+        raise InputError(f"--truth must be a folder of CSV files: {str(directory)[:200]!r}.")
+    paths = sorted(p for p in directory.iterdir() if p.name.endswith((".csv", ".csv.gz")))
+    if not paths:
+        raise InputError(f"No *.csv or *.csv.gz in {str(directory)[:200]!r}.")
+    rows: list[TruthRow] = []
+    for path in paths:
+        rows += read_rows(io.StringIO(_text(path)), file=re.sub(r"\.csv(\.gz)?$", "", path.name))
+    return tuple(rows)
+
+
+def _text(path: Path) -> str:
+    if path.stat().st_size > _MAX_BYTES:
+        raise InputError(f"{path.name} is larger than {_MAX_BYTES / 1e6:.0f} MB.")
+    if path.suffix == ".gz":
+        with gzip.open(path) as packed:
+            data = packed.read(_MAX_BYTES + 1)
+    else:
+        data = path.read_bytes()
+    if len(data) > _MAX_BYTES:
+        raise InputError(f"{path.name} unpacks to more than {_MAX_BYTES / 1e6:.0f} MB.")
+    return data.decode("utf-8", errors="replace")
