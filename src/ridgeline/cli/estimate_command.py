@@ -85,10 +85,10 @@ from ridgeline.cli.options import catalog_option, output_options, parse_pairs, t
 )
 @click.option(
     "--efficiency",
-    type=click.Choice(["typical", "ideal"]),
-    default="typical",
+    type=click.Choice(["calibrated", "typical", "ideal"]),
+    default="calibrated",
     show_default=True,
-    help="Shares of the datasheet that kernels reach; ideal is the pure roofline.",
+    help="Fitted kernels, plain shares of the datasheet, or the pure roofline.",
 )
 @click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
 @traffic_options

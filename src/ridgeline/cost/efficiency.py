@@ -1,46 +1,222 @@
-"""How far below its datasheet a device runs each family of operation.
+"""How far below its datasheet a device runs each kind of kernel.
 
-A curve has three numbers with physical meaning: a fixed launch time, the share of the dense
-peak that the arithmetic reaches, and the share of peak memory bandwidth that the traffic
-reaches. Datasheet figures are never changed; the shares live here, with their source.
+Datasheet figures are never changed; what a device loses lives here, as a few numbers with a
+physical meaning per kind of kernel, format and device generation, with their source. What
+nobody measured gets a prior and a flag.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
-from ridgeline.model.work import Family
+import numpy as np
+
+from ridgeline.hardware.records import Device
+from ridgeline.model.formats import format_named
+from ridgeline.model.work import Family, Number, Operation
+
+MOST_DECODE_TOKENS = 16
+"""Attention over at most this many new tokens runs a decode kernel (split over the cache)."""
+
+_NEAR = {"fp8": "fp8_block", "fp8_block": "fp8", "w8a16": "w4a16", "w4a8": "fp8"}
+"""Where a format was not measured on a generation: one with the same arithmetic there."""
+
+_ATTENTION = frozenset({"attention", "latent_attention", "sparse_attention", "indexer"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Efficiency of one operation family: t = launch + max(FLOP/(c·peak), bytes/(b·W))."""
+    """Time of one kernel: see `cost.roofline.operation_time`. Fields may be arrays of samples."""
 
-    launch_s: float = 0.0
+    launch_s: Number = 0.0
     """Fixed time of one execution [s]."""
-    compute_share: float = 1.0
+    compute_share: Number = 1.0
     """c: share of the dense peak."""
-    bandwidth_share: float = 1.0
+    bandwidth_share: Number = 1.0
     """b: share of peak memory bandwidth."""
+    unhidden: Number = 0.0
+    """κ: share of the shorter of compute and memory time that the longer does not hide [1]."""
+    tail_tiles: Number = 0.0
+    """Output tiles (128 × 128, or 128 queries of a head) by which the last wave falls short."""
+    row_tile: Number = 0.0
+    """Rows to which the tokens of each expert are padded."""
+    quantize_passes: Number = 0.0
+    """Separate passes over the input that turn 16-bit activations into 8-bit ones."""
+    page_tokens: Number = 0.0
+    """Tokens read beyond the cached ones per sequence: a tile half filled, pages touched."""
+    softmax_width: Number = 0.0
+    """Exponentials of attention, as elements of head width that would cost as much."""
+    spread: float = 0.0
+    """σ of ln(measured / fitted): what a band has to cover."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Efficiency:
-    """One curve per operation family, plus time of the host per step."""
+    """Curves by kind of kernel, format and generation, plus time of the host per step."""
 
     name: str
     curves: Mapping[Family, Curve]
+    """By family, where no record matches."""
     default: Curve
     """For a family without a curve of its own."""
-    host_s: float = 0.0
+    records: Mapping[tuple[str, str, str], Curve] = field(
+        default_factory=dict[tuple[str, str, str], Curve]
+    )
+    """By kind, `kernel_form` and generation or device; generation `*` is the prior.
+
+    Kinds are operation families; attention has `_decode` and `_prefill` apart."""
+    engine: str = ""
+    """`vllm`, `sglang` or `trtllm`: its own kernels where they were fitted apart."""
+    host_s: Number = 0.0
     """Scheduling, sampling and launch time per step outside the kernels [s]."""
     source: str
     flags: tuple[str, ...] = ()
+    draws: Mapping[str, tuple[Number, Number]] = field(
+        default_factory=dict[str, "tuple[Number, Number]"]
+    )
+    """Standard normal samples by kind, for launch and for both shares (see `sampled`)."""
 
-    def curve(self, family: Family) -> Curve:
-        """Return the curve of `family`."""
-        return self.curves.get(family, self.default)
+    def curve(self, operation: Operation, device: Device) -> Curve:
+        """Return the curve of an operation on a device.
+
+        Attention whose new tokens are partly few and partly many takes each point's own.
+        """
+        kind = operation.family
+        if kind not in _ATTENTION:
+            return self._drawn(kind, self._find(kind, operation, device)[0])
+        many = np.greater(operation.shape.get("new_tokens", 1), MOST_DECODE_TOKENS)
+        if not np.any(many):
+            return self._drawn(kind, self._find(f"{kind}_decode", operation, device)[0])
+        prefill = self._find(f"{kind}_prefill", operation, device)[0]
+        if np.all(many):
+            return self._drawn(kind, prefill)
+        decode = self._find(f"{kind}_decode", operation, device)[0]
+        return self._drawn(kind, _chosen(many, prefill, decode))
+
+    def flag(self, operation: Operation, device: Device) -> str | None:
+        """Return what a reader must know about an operation's curve, if anything."""
+        if not self.records:
+            return None
+        kind: str = operation.family
+        if kind in _ATTENTION:
+            many = np.any(np.greater(operation.shape.get("new_tokens", 1), MOST_DECODE_TOKENS))
+            kind = f"{kind}_prefill" if many else f"{kind}_decode"
+        measured = self._find(kind, operation, device)[1]
+        if measured:
+            return None
+        form = kernel_form(operation, device)
+        name = device.generation or device.id
+        return f"efficiency: {kind} {form} not measured on {name}; prior with a wider band"
+
+    def _find(self, kind: str, operation: Operation, device: Device) -> tuple[Curve, bool]:
+        if self.records:
+            form = kernel_form(operation, device)
+            for key, measured in (
+                ((kind, f"{form}@{self.engine}", device.generation), True),
+                ((kind, form, device.id), True),
+                ((kind, form, device.generation), True),
+                ((kind, _NEAR.get(form, form), device.generation), False),
+                ((kind, form, "*"), False),
+                ((kind, "bf16", device.generation), False),
+                ((kind, "bf16", "*"), False),
+            ):
+                found = self.records.get(key)
+                if found is not None:
+                    return found, measured
+        return self.curves.get(operation.family, self.default), False
+
+    def _drawn(self, kind: str, curve: Curve) -> Curve:
+        if not self.draws:
+            return curve
+        launch, share = self.draws[kind]
+        slower = np.exp(share * curve.spread)
+        return replace(
+            curve,
+            launch_s=curve.launch_s * np.exp(launch * curve.spread),
+            compute_share=curve.compute_share / slower,
+            bandwidth_share=curve.bandwidth_share / slower,
+        )
+
+
+def _chosen(many: Number, prefill: Curve, decode: Curve) -> Curve:
+    def pick(first: Number, second: Number) -> Number:
+        return np.where(many, first, second)
+
+    return Curve(
+        launch_s=pick(prefill.launch_s, decode.launch_s),
+        compute_share=pick(prefill.compute_share, decode.compute_share),
+        bandwidth_share=pick(prefill.bandwidth_share, decode.bandwidth_share),
+        unhidden=pick(prefill.unhidden, decode.unhidden),
+        tail_tiles=pick(prefill.tail_tiles, decode.tail_tiles),
+        page_tokens=pick(prefill.page_tokens, decode.page_tokens),
+        softmax_width=pick(prefill.softmax_width, decode.softmax_width),
+        spread=max(prefill.spread, decode.spread),
+    )
+
+
+def kernel_form(operation: Operation, device: Device) -> str:
+    """Return the format key of an operation's records.
+
+    GEMMs: `bf16`, `fp8` (scales per tensor or channel), `fp8_block`, `fp4`, `w4a8`, and
+    `w8a16`, `w4a16` where weights are expanded first, as on a device without narrow units.
+    Attention: arithmetic, then the cache where it is narrower: `bf16`, `bf16/fp8`, `fp8`.
+    """
+    family = operation.family
+    wide = operation.compute_format not in device.peak_flop_per_s
+    if family in _ATTENTION:
+        return _attention_form(operation.compute_format, operation.storage_format, wide)
+    if family in ("gemm", "expert_gemm"):
+        return _gemm_form(operation.compute_format, operation.storage_format, wide)
+    return "bf16"
+
+
+@lru_cache(maxsize=256)
+def _attention_form(compute: str, storage: str, wide: bool) -> str:
+    if compute in ("fp8", "int8") and not wide:
+        return "fp8"
+    narrow = bool(storage) and format_named(storage).bits_per_weight < 12
+    return "bf16/fp8" if narrow else "bf16"
+
+
+@lru_cache(maxsize=256)
+def _gemm_form(compute: str, storage: str, wide: bool) -> str:
+    bits = format_named(storage).bits_per_weight if storage else 16.0
+    if wide or compute in ("bf16", "fp16", "fp32", "tf32"):
+        if bits > 12:
+            return "bf16"
+        return "w8a16" if bits > 6 else "w4a16"
+    if compute == "fp4":
+        return "fp4"
+    if bits <= 6:
+        return "w4a8"
+    return "fp8_block" if storage.startswith(("fp8_block", "mxfp8")) else "fp8"
+
+
+KINDS = ("gemm", "expert_gemm", "recurrence", "elementwise", "embedding", *sorted(_ATTENTION))
+"""Kinds of kernel that vary together in `sampled`."""
+
+
+def sampled(efficiency: Efficiency, *, num: int, seed: int, ndim: int = 1) -> Efficiency:
+    """Return an efficiency whose curves hold `num` seeded samples in front of other axes.
+
+    Kernels of one kind are off together (one library wrote them), kinds are off apart:
+
+        launch · exp(σ z₁), shares · exp(-σ z₂), z ~ N(0, 1) per kind and sample
+
+    Args:
+        efficiency: Its records' spreads are σ.
+        num: Samples.
+        seed: Of the random generator.
+        ndim: Axes of the arrays it will meet; samples come as [num, 1, ...].
+
+    Source: first principles.
+    """
+    random = np.random.default_rng(seed)
+    shape = (num,) + (1,) * ndim
+    draws = {kind: (random.standard_normal(shape), random.standard_normal(shape)) for kind in KINDS}
+    return replace(efficiency, draws=draws)
 
 
 IDEAL = Efficiency(
@@ -51,20 +227,24 @@ IDEAL = Efficiency(
 )
 """The pure roofline: a bound nobody beats."""
 
+_PRIOR_SPREAD = 0.25
+
+_TYPICAL: dict[Family, Curve] = {
+    "gemm": Curve(launch_s=4e-6, compute_share=0.72, bandwidth_share=0.80),
+    "expert_gemm": Curve(launch_s=25e-6, compute_share=0.70, bandwidth_share=0.80),
+    "attention": Curve(launch_s=10e-6, compute_share=0.55, bandwidth_share=0.85),
+    "latent_attention": Curve(launch_s=12e-6, compute_share=0.55, bandwidth_share=0.75),
+    "sparse_attention": Curve(launch_s=12e-6, compute_share=0.50, bandwidth_share=0.70),
+    "indexer": Curve(launch_s=8e-6, compute_share=0.45, bandwidth_share=0.70),
+    "recurrence": Curve(launch_s=10e-6, compute_share=0.30, bandwidth_share=0.70),
+    "elementwise": Curve(launch_s=2e-6, compute_share=1.0, bandwidth_share=0.75),
+    "embedding": Curve(launch_s=3e-6, compute_share=1.0, bandwidth_share=0.60),
+}
+
 TYPICAL = Efficiency(
     name="typical",
-    curves={
-        "gemm": Curve(launch_s=4e-6, compute_share=0.72, bandwidth_share=0.80),
-        "expert_gemm": Curve(launch_s=25e-6, compute_share=0.70, bandwidth_share=0.80),
-        "attention": Curve(launch_s=10e-6, compute_share=0.55, bandwidth_share=0.85),
-        "latent_attention": Curve(launch_s=12e-6, compute_share=0.55, bandwidth_share=0.75),
-        "sparse_attention": Curve(launch_s=12e-6, compute_share=0.50, bandwidth_share=0.70),
-        "indexer": Curve(launch_s=8e-6, compute_share=0.45, bandwidth_share=0.70),
-        "recurrence": Curve(launch_s=10e-6, compute_share=0.30, bandwidth_share=0.70),
-        "elementwise": Curve(launch_s=2e-6, compute_share=1.0, bandwidth_share=0.75),
-        "embedding": Curve(launch_s=3e-6, compute_share=1.0, bandwidth_share=0.60),
-    },
-    default=Curve(launch_s=5e-6, compute_share=0.60, bandwidth_share=0.75),
+    curves={family: replace(c, spread=_PRIOR_SPREAD) for family, c in _TYPICAL.items()},
+    default=Curve(launch_s=5e-6, compute_share=0.60, bandwidth_share=0.75, spread=_PRIOR_SPREAD),
     source=(
         "mid-points of published kernel measurements on A100 to GB200 (bf16 GEMM, decode and"
         " prefill attention, grouped GEMM); not fitted to the device at hand"

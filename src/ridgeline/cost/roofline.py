@@ -49,7 +49,7 @@ class Timing:
     time_s: Number
     compute_s: Number
     memory_s: Number
-    launch_s: float
+    launch_s: Number
 
 
 def operation_bytes(operation: Operation) -> Number:
@@ -62,27 +62,79 @@ def operation_bytes(operation: Operation) -> Number:
     )
 
 
+TILE = 128
+"""Rows and columns of an output tile of a GEMM, queries of a tile of attention."""
+_PASS_BYTES = 3.0
+"""A quantisation pass reads 2 bytes and writes 1 per element."""
+
+
+def executed_flop(operation: Operation, curve: Curve) -> Number:
+    """Return FLOP with what padding and the last wave waste [FLOP].
+
+        expert rows: max(r, t + r/2) per expert instead of t, for tiles of r rows
+        last wave:   FLOP · (1 + w/tiles), tiles = rows·n/128² or queries·heads/128
+        softmax:     FLOP · (1 + s/d) for heads of width d
+
+    Source: first principles; r, w and s fitted.
+    """
+    flop, shape = operation.flop, operation.shape
+    rows: Number = shape.get("m", 0.0)
+    if np.any(curve.row_tile) and "tokens_per_expert" in shape:
+        tokens = shape["tokens_per_expert"]
+        padded = np.maximum(curve.row_tile, tokens + curve.row_tile / 2)
+        growth = padded / np.maximum(tokens, 1e-9)
+        flop = flop * growth
+        rows = rows * growth
+    if np.any(curve.softmax_width):
+        flop = flop * (1.0 + curve.softmax_width / shape["head_dim"])
+    if np.any(curve.tail_tiles):
+        if "n" in shape:
+            tiles = rows * shape["n"] / TILE**2
+        else:
+            tiles = shape["batch"] * shape["new_tokens"] * shape["num_heads"] / TILE
+        flop = flop * (1.0 + curve.tail_tiles / np.maximum(tiles, 1e-9))
+    return flop
+
+
+def moved_bytes(operation: Operation, curve: Curve) -> Number:
+    """Return bytes with quantisation passes and half-filled pages [B]."""
+    moved = operation_bytes(operation)
+    shape = operation.shape
+    if np.any(curve.page_tokens):
+        wasted = curve.page_tokens / np.maximum(shape["context"], 1.0)
+        moved = moved + operation.state_read_bytes * wasted
+    if np.any(curve.quantize_passes):
+        moved = moved + curve.quantize_passes * _PASS_BYTES * shape["m"] * shape["k"]
+    return moved
+
+
 def operation_time(operation: Operation, device: Device, curve: Curve) -> Timing:
     """Return the roofline time of one execution of a local (not network) operation [s].
 
-    Compute and memory overlap perfectly inside one operation:
+    Compute and memory overlap inside one operation but for a share κ of the shorter:
 
-        t = launch + max(FLOP / (c·F), bytes / (b·W))
+        t = launch + max(a, d) + κ·min(a, d),  a = FLOP′ / (c·F),  d = bytes′ / (b·W)
+
+    FLOP′ and bytes′ include what padding and quantisation add; with the ideal curve this is the
+    roofline.
 
     Args:
         operation: Work on one device; arrays broadcast.
         device: Datasheet peaks F (by format) and W.
-        curve: launch, c and b.
+        curve: launch, c, b, κ and paddings.
 
     Source: williams2009.
     """
     peak = device.peak_flop_per_s[arithmetic_format(device, operation.compute_format)]
-    compute_s = operation.flop / (peak * curve.compute_share)
-    memory_s = operation_bytes(operation) / (
+    compute_s = executed_flop(operation, curve) / (peak * curve.compute_share)
+    memory_s = moved_bytes(operation, curve) / (
         device.memory.bandwidth_bytes_per_s * curve.bandwidth_share
     )
+    busy = np.maximum(compute_s, memory_s)
+    if np.any(curve.unhidden):
+        busy = busy + curve.unhidden * np.minimum(compute_s, memory_s)
     return Timing(
-        time_s=np.maximum(compute_s, memory_s) + curve.launch_s,
+        time_s=busy + curve.launch_s,
         compute_s=compute_s,
         memory_s=memory_s,
         launch_s=curve.launch_s,

@@ -91,8 +91,13 @@ def _attention(
     flop: Number,
     kv_share: Number,
     elements: Number,
+    head_dim: Number,
 ) -> Operation:
-    """Return the attention operation; `elements` are the activations it moves [element]."""
+    """Return the attention operation.
+
+    `elements` are the activations it moves; `head_dim` is the mean width of a head's keys and
+    values, which the efficiency of prefill depends on.
+    """
     read, written = _traffic(core, scene, kv_share)
     first = scene.steps[0]
     return Operation(
@@ -110,7 +115,9 @@ def _attention(
             "new_tokens": first.new_tokens,
             "context": first.context,
             "num_heads": core.num_heads / scene.layout.tp,
+            "head_dim": head_dim,
         },
+        storage_format=scene.precision.kv.id,
     )
 
 
@@ -141,6 +148,7 @@ def softmax_operations(
         flop=pairs * (heads * (2.0 * (qk + v))),
         kv_share=kv_share,
         elements=scene.local_tokens * ((heads + num_kv * kv_share) * (qk + v)),
+        head_dim=(qk + v) / 2,
     )
     return (*indexer, main)
 
@@ -182,6 +190,7 @@ def indexer_operations(
             state_write_bytes=scene.local_tokens * (index_key_bytes(core, precision) / ratio),
             activation_bytes=scene.local_tokens * (width * scene.activation_bytes),
             shape={"context": scene.steps[0].context, "new_tokens": scene.steps[0].new_tokens},
+            storage_format=precision.kv.id,
         ),
     )
 
@@ -268,5 +277,6 @@ def latent_operations(
         flop=total(lambda work: work.flop),
         kv_share=1.0,
         elements=total(lambda work: work.elements),
+        head_dim=(core.qk_nope_head_dim + core.qk_rope_head_dim + core.v_head_dim) / 2,
     )
     return (*projections, *indexer, main)

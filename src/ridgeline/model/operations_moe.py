@@ -101,6 +101,7 @@ def expert_operations(
                     "tokens_per_expert": load.rows / np.maximum(load.touched, 1e-300),
                     "imbalance": load.imbalance,
                 },
+                storage_format=scene.precision.weights["expert"].id,
             )
         )
     before, after = _messages(experts, scene, count, width)

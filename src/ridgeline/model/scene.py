@@ -196,7 +196,7 @@ def gemm(
         if x.bias:
             biases = biases + width
     inner = first.in_features / first.groups
-    inputs: Number = float(first.in_features)
+    inputs: Number = 1.0 * first.in_features
     if first.split == "row":
         inner = inner / scene.layout.tp
         inputs = inputs / scene.layout.tp
@@ -212,4 +212,5 @@ def gemm(
         weight_bytes=weights * scene.precision.weight_bytes_of(first.weight_class) + biases * moved,
         activation_bytes=m * ((inputs + outputs) * moved),
         shape={"m": m, "n": outputs, "k": inner},
+        storage_format=scene.precision.weights[first.weight_class].id,
     )

@@ -103,4 +103,6 @@ class Operation:
     """Activations read and written in device memory."""
     shape: Mapping[str, Number] = field(default_factory=dict[str, Number])
     """What an efficiency curve may look at: m, n, k; tokens_per_expert; num_groups; context ..."""
+    storage_format: str = ""
+    """Id of the format of its weights, or of the cache it reads; efficiency depends on it."""
     message: Message | None = None

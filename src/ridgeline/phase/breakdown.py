@@ -186,6 +186,9 @@ def breakdown(
                 flags.update(dict.fromkeys(cost.flags))
                 parts.append(_message_part(op, cost, op.count * repeats, sums))
             continue
+        note = efficiency.flag(op, device)
+        if note is not None:
+            flags[note] = None
         used = formats.setdefault(op.compute_format, arithmetic_format(device, op.compute_format))
         times = op.count * repeats / shards
         peak = device.peak_flop_per_s[used]
@@ -224,11 +227,11 @@ def _local_part(
     launches: Number,
     sums: _Sums,
 ) -> Part:
-    timing = operation_time(op, device, efficiency.curve(op.family))
+    timing = operation_time(op, device, efficiency.curve(op, device))
     launch = launches * timing.launch_s
     compute = times * timing.compute_s
     memory = times * timing.memory_s
-    time = np.maximum(compute, memory) + launch
+    time = times * (timing.time_s - timing.launch_s) + launch
     sums.local_s = sums.local_s + time
     sums.compute_s = sums.compute_s + compute
     sums.memory_s = sums.memory_s + memory

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ridgeline.cost.efficiency import IDEAL, TYPICAL, Efficiency
+from ridgeline.cost.efficiency_records import CALIBRATED as CALIBRATED_KERNELS
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
 from ridgeline.cost.network_records import TYPICAL as TYPICAL_NETWORK
 from ridgeline.errors import InputError
@@ -23,7 +24,11 @@ from ridgeline.phase.deployment import Deployment
 from ridgeline.study.resolve import open_catalog, resolve_cluster, resolve_model
 from ridgeline.units import parse_quantity
 
-EFFICIENCIES: dict[str, Efficiency] = {"typical": TYPICAL, "ideal": IDEAL}
+EFFICIENCIES: dict[str, Efficiency] = {
+    "calibrated": CALIBRATED_KERNELS,
+    "typical": TYPICAL,
+    "ideal": IDEAL,
+}
 NETWORKS: dict[str, NetworkEfficiency | None] = {
     "calibrated": CALIBRATED,
     "typical": TYPICAL_NETWORK,
@@ -45,7 +50,7 @@ def deploy(
     dtype: str | None = None,
     kv_cache_dtype: str | None = None,
     dtypes: Mapping[str, str] | None = None,
-    efficiency: str | Efficiency = "typical",
+    efficiency: str | Efficiency = "calibrated",
     routing: str = "uniform",
     speculation: Speculation | None = None,
     memory_share: float = 0.9,

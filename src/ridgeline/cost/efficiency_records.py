@@ -1,0 +1,73 @@
+"""Calibrated efficiency: the fitted curves, and priors for what nobody measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+
+from ridgeline.cost.efficiency import TYPICAL, Curve, Efficiency
+from ridgeline.cost.efficiency_fits import FITS, Fit
+
+_UNSEEN_SPREAD = 0.2
+"""Added in quadrature to a prior's spread: how far the fitted generations lie apart."""
+
+_Key = tuple[str, str, str]
+
+
+def _curve(fit: Fit) -> Curve:
+    return Curve(
+        launch_s=fit.launch_us * 1e-6,
+        compute_share=fit.compute_share,
+        bandwidth_share=fit.bandwidth_share,
+        unhidden=fit.unhidden,
+        tail_tiles=fit.tail_tiles,
+        row_tile=fit.row_tile,
+        quantize_passes=fit.quantize_passes,
+        page_tokens=fit.page_tokens,
+        softmax_width=fit.softmax_width,
+        spread=fit.spread_percent / 100,
+    )
+
+
+_NAMES = (
+    "launch_s",
+    "compute_share",
+    "bandwidth_share",
+    "unhidden",
+    "tail_tiles",
+    "row_tile",
+    "quantize_passes",
+    "page_tokens",
+    "softmax_width",
+)
+
+
+def _prior(fits: list[Fit]) -> Curve:
+    """Return the median of every figure over generations, with a wider spread."""
+    curves = [_curve(fit) for fit in fits]
+    figures = {name: median(float(getattr(c, name)) for c in curves) for name in _NAMES}
+    inside = median(c.spread for c in curves)
+    return Curve(**figures, spread=(inside**2 + _UNSEEN_SPREAD**2) ** 0.5)
+
+
+def _records() -> dict[_Key, Curve]:
+    records = {(f.kind, f.form, f.generation): _curve(f) for f in FITS}
+    groups: dict[tuple[str, str], list[Fit]] = {}
+    for fit in FITS:
+        groups.setdefault((fit.kind, fit.form), []).append(fit)
+    records.update({(*key, "*"): _prior(fits) for key, fits in groups.items()})
+    return records
+
+
+CALIBRATED: Efficiency = replace(
+    TYPICAL,
+    name="calibrated",
+    records=_records(),
+    source=(
+        "kernels of vLLM, SGLang and TensorRT-LLM as measured in NVIDIA aiconfigurator-core 0.12.0"
+        " (PyPI, Apache-2.0), fitted by dev/fit_kernels.py on 2026-12-01; medians over generations"
+        " where a device was not measured"
+    ),
+    flags=(),
+)
+"""Fitted curves first, then priors over generations, then `TYPICAL`."""
