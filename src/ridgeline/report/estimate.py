@@ -38,7 +38,7 @@ _PART_COLUMNS = (
 )
 _DERIVED = (
     ("critical_batch", "critical batch", "seq", "compute = weight reading, KV dropped (chalk)"),
-    ("critical_batch_with_kv", "... with KV kept", "seq", "at this context; inf: never"),
+    ("critical_batch_with_kv", "... with KV kept", "seq", "at this context (chalk)"),
     ("latency_floor_s", "latency floor", "s", "detailed step at batch 1, empty cache"),
     ("chalk_latency_floor_s", "... chalkboard", "s", "all weights read once"),
     ("cost_floor_usd_per_mtok", "cost floor", "USD/Mtok", "detailed, batch without limit"),
@@ -299,7 +299,7 @@ def _derived_text(result: Any) -> str:
     for key, label, unit, meaning in _DERIVED:
         value = result.derived.get(key)
         if value is None:
-            shown = "-"
+            shown = "never" if key == "critical_batch_with_kv" else "-"
         elif unit in {"s", "token", "seq"}:
             shown = human(float(value), "s") if unit == "s" else f"{_count(float(value))} {unit}"
         else:
