@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
+
 from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
 from ridgeline.model.draft import Speculation
 from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
-from ridgeline.phase.deployment import Deployment
+from ridgeline.phase.deployment import Deployment, fits
 from ridgeline.phase.serving import Load
 from ridgeline.plan.pareto import pareto_front
 from ridgeline.plan.search import Candidates, joined, search
@@ -25,6 +27,7 @@ from ridgeline.study.plan_options import (
     Option,
     Targets,
     best_of_other_layouts,
+    degrees_text,
     meets,
     nearest_text,
     option_at,
@@ -32,12 +35,15 @@ from ridgeline.study.plan_options import (
     ranked,
 )
 from ridgeline.study.plan_reasons import Reason, reasons
+from ridgeline.study.rent import rental_price
 
 Progress = Callable[[int, int], None]
 """Called with (parts of the search done, of how many)."""
 _TICKS = 50
 """Parts per precision option that progress counts."""
 _MAX_DEVICES = 4096
+_FURTHEST = 32
+"""Multiples of the devices that are tried when nothing fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +138,7 @@ def plan(
     count = base.num_devices
     if count > _MAX_DEVICES:
         raise InputError(f"devices must be at most {_MAX_DEVICES} in a plan: {count}.")
-    price = base.cluster.usd_per_device_hour if usd_per_device_hour is None else usd_per_device_hour
+    price = rental_price(usd_per_device_hour, base.cluster)
     tiers = base.cluster.tiers
     space = enumerate_layouts(
         base.architecture,
@@ -147,7 +153,7 @@ def plan(
     ]
     total, found = _evaluate(base, options, space, load, count, pools=pools, progress=progress)
     if not len(found):
-        raise InfeasibleError(_nothing_fits(base, count))
+        raise InfeasibleError(_nothing_fits(base, options, load, count))
     per_device = found.requests_per_s * osl / count
     ok = meets(found, targets)
 
@@ -205,13 +211,42 @@ def _evaluate(
     return total, joined(parts)
 
 
-def _nothing_fits(base: Deployment, count: int) -> str:
+def _nothing_fits(base: Deployment, options: Sequence[Precision], load: Load, count: int) -> str:
     device = base.cluster.device
-    have = count * device.memory.usable_bytes * base.memory_share
-    return (
+    have = count * device.memory.capacity_bytes * base.memory_share
+    text = (
         f"{base.architecture.name} does not fit on {count} x {device.id} in any layout:"
-        f" {have / 1e9:.3g} GB usable in all. Use more devices or a narrower --dtype."
+        f" {have / 1e9:.3g} GB usable in all."
     )
+    near = _least_devices(base, options, load, count)
+    more = (
+        "" if near is None else f" Nearest: {int(near.num_devices)} devices, {degrees_text(near)}."
+    )
+    return f"{text}{more} Use more devices or a narrower --dtype."
+
+
+def _least_devices(
+    base: Deployment, options: Sequence[Precision], load: Load, count: int
+) -> Layout | None:
+    """Return the smallest layout that holds one request per slot, among growing clusters."""
+    tiers = base.cluster.tiers
+    domain = tiers[0].size if tiers else 1
+    for times in range(2, _MAX_DEVICES // count + 1):
+        space = enumerate_layouts(
+            base.architecture, num_devices=count * times, scale_up=min(domain, count * times)
+        )
+        batch = (space.dp * space.pp)[:, None].astype(np.float64)
+        for precision in options:
+            spread = replace(base, layout=space.layout(), precision=precision)
+            fitting = np.flatnonzero(
+                fits(spread, batch=batch, tokens=load.isl + load.osl, step_tokens=batch)
+            )
+            if fitting.size:
+                fewest = fitting[np.argmin(space.num_devices[fitting])]
+                return space.one(int(fewest))
+        if times >= _FURTHEST:
+            break
+    return None
 
 
 def _flags(base: Deployment, price: float | None, *, pools: bool) -> tuple[str, ...]:
