@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from ridgeline.study.chalk import Chalk, chalk_of
 from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
 from ridgeline.study.derived import derived_figures
 from ridgeline.study.estimate_rows import Fidelity, Overlap, Question, estimate_rows
+from ridgeline.study.rent import rental_price
 from ridgeline.units import parse_sweep
 
 MAX_ROWS = 100_000
@@ -74,7 +74,7 @@ def estimate(
     dtypes: Mapping[str, str] | None = None,
     usd_per_device_hour: float | None = None,
     fidelity: Fidelity = "detailed",
-    efficiency: str | Efficiency = "typical",
+    efficiency: str | Efficiency = "calibrated",
     routing: str = "uniform",
     speculation: Speculation | None = None,
     memory_share: float = 0.9,
@@ -103,7 +103,7 @@ def estimate(
         dtypes: Storage format by tensor class, over `dtype`.
         usd_per_device_hour: Rental price; the cluster's own when not given.
         fidelity: Which of the two fills `step_s` and what follows from it.
-        efficiency: `typical`, `ideal` (pure roofline), or an Efficiency.
+        efficiency: `calibrated`, `typical`, `ideal` (pure roofline), or an Efficiency.
         routing: How tokens choose experts: `uniform`, `zipf:1.0`, or `balanced`.
         speculation: Drafts that every decode step verifies.
         memory_share: Share of device memory the engine may fill.
@@ -119,7 +119,7 @@ def estimate(
             f"batch × context may have at most {MAX_ROWS:,} points:"
             f" {len(batches) * len(contexts):,}. Use fewer or coarser ranges."
         )
-    _check(phase=phase, chunk=chunk, fidelity=fidelity, overlap=overlap, memory_share=memory_share)
+    _check(phase=phase, chunk=chunk, fidelity=fidelity, overlap=overlap)
     deployment = deploy(
         model,
         on=on,
@@ -143,7 +143,7 @@ def estimate(
         batch=grid[1].ravel(),
         context=grid[0].ravel(),
         chunk=chunk if phase == "mixed" else 0,
-        usd_per_device_hour=_price(usd_per_device_hour, deployment.cluster),
+        usd_per_device_hour=rental_price(usd_per_device_hour, deployment.cluster),
         fidelity=fidelity,
         overlap=overlap,
     )
@@ -259,7 +259,7 @@ def _points(value: str | int | Sequence[int], what: str) -> tuple[int, ...]:
     return parse_sweep(",".join(str(x) for x in value), what=what)
 
 
-def _check(*, phase: str, chunk: int, fidelity: str, overlap: str, memory_share: float) -> None:
+def _check(*, phase: str, chunk: int, fidelity: str, overlap: str) -> None:
     for name, value, allowed in (
         ("phase", phase, get_args(Phase)),
         ("fidelity", fidelity, get_args(Fidelity)),
@@ -269,15 +269,3 @@ def _check(*, phase: str, chunk: int, fidelity: str, overlap: str, memory_share:
             raise InputError(f"{name} must be one of {', '.join(allowed)}: {value!r}.")
     if not 1 <= chunk <= 2**30:
         raise InputError(f"chunk must be from 1 to 2^30 tokens: {chunk}.")
-    if not 0 < memory_share <= 1:
-        raise InputError(
-            f"gpu-memory-utilization must be above 0 and at most 1: {memory_share}. Usual: 0.9."
-        )
-
-
-def _price(given: float | None, cluster: Cluster) -> float | None:
-    if given is None:
-        return cluster.usd_per_device_hour
-    if not math.isfinite(given) or given < 0 or given > 1e6:
-        raise InputError(f"usd-per-hour must be from 0 to 1e6 USD per device-hour: {given}.")
-    return given
