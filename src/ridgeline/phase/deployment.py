@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ridgeline.cost.collectives import CollectiveCost, collective_time
 from ridgeline.cost.efficiency import Efficiency
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
+from ridgeline.cost.remembered import remembered
+from ridgeline.errors import InputError
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
 from ridgeline.model.draft import Speculation, draft_bytes, draft_operations
@@ -54,6 +56,14 @@ class Deployment:
     """Drafts that every decode step verifies."""
     memory_share: float = 0.9
     """Share of device memory that the engine may use (`--gpu-memory-utilization`)."""
+
+    def __post_init__(self) -> None:
+        """Refuse a share of memory that no engine can be given."""
+        if not 0 < self.memory_share <= 1:
+            raise InputError(
+                "gpu-memory-utilization must be above 0 and at most 1:"
+                f" {self.memory_share}. Usual: 0.9."
+            )
 
     def price_message(self, message: Message) -> CollectiveCost:
         """Return the cost of one message on this cluster and layout."""
@@ -148,7 +158,7 @@ def step_breakdown(
         step_operations(deployment, phase=phase, batch=busiest, context=context, chunk=chunk),
         deployment.cluster.device,
         deployment.efficiency,
-        network=None if deployment.layout is None else deployment.price_message,
+        network=None if deployment.layout is None else remembered(deployment.price_message),
         shards=deployment.shards,
         repeats=slots * full,
         occupancy=occupancy * micro / busiest / full,
