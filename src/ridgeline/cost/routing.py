@@ -28,7 +28,7 @@ def expected_domains(routing: Routing, domains: Number) -> Number:
     Source: first principles (hypergeometric occupancy).
 
     >>> round(float(expected_domains(Routing(top_k=8, num_experts=256), 18)), 2)
-    6.66
+    6.68
     """
     parts = np.asarray(domains, dtype=float)
     groups = np.asarray(routing.num_groups, dtype=float)

@@ -63,7 +63,7 @@ def compressed_pairs(
     f(p) = min(⌊p / r⌋, k); without top_k every entry is seen.
 
     >>> float(compressed_pairs(4, 4, 4)), float(compressed_pairs(8, 0, 2, 2))
-    (5.0, 11.0)
+    (5.0, 12.0)
     """
 
     def floors(n: Number) -> Number:
