@@ -17,6 +17,11 @@ import difflib
 from collections.abc import Iterable
 
 
+def printable(text: str) -> str:
+    """Return the text with control characters escaped: a name may hold terminal commands."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
 class RidgelineError(Exception):
     """A message for people; the CLI prints it without a traceback."""
 

@@ -102,3 +102,52 @@ def test_a_terminal_without_the_signs(tmp_path: Path) -> None:
         done = run(words, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
         assert done.returncode in (0, 5), done.stderr
         assert b"Traceback" not in done.stderr
+
+
+PLAN = ["plan", "llama-3.1-8b", "--on", "hgx-h100-8", "--isl", "1k", "--osl", "1k"]
+CACHE = ["cache", "llama-3.3-70b", "--on", "hgx-h100-8"]
+ESTIMATE = ["estimate", "llama-3.1-8b", "--on", "hgx-h100-8", "--batch", "1"]
+NOT_A_PRICE = ("-1", "nan", "inf", "-inf", "1e308", "1e400")
+
+
+@pytest.mark.parametrize(
+    ("words", "flag", "values"),
+    [
+        (PLAN, "usd-per-hour", NOT_A_PRICE),
+        (ESTIMATE, "usd-per-hour", NOT_A_PRICE),
+        (CACHE, "usd-per-hour", (*NOT_A_PRICE, "0", "1e-320")),
+        (PLAN, "gpu-memory-utilization", ("0", "-1", "nan", "inf", "1.01")),
+        (ESTIMATE, "gpu-memory-utilization", ("0", "-1", "nan", "inf", "1.01")),
+        (["racks"], "dispatch-bytes", ("0", "-1", "nan", "inf", "1e308")),
+        (["racks"], "combine-bytes", ("0", "-1", "nan", "inf", "1e308")),
+    ],
+)
+def test_numbers_out_of_range(
+    words: list[str], flag: str, values: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for value in values:
+        code, said = stop([*words, f"--{flag}={value}", "--json"], capsys)
+        assert code == 2, (value, said)
+        assert flag in said
+
+
+def test_unknown_verb_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = stop(["estimat"], capsys)
+    assert code == 2
+    assert "Nearest: estimate" in said
+
+
+def test_terminal_commands_in_names_are_escaped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file from anywhere may carry an escape sequence where a name should be."""
+    path = tmp_path / "x\033[31m.json"
+    path.write_text(CONFIG.replace("llama", "\\u001b[31mred\\u0007"))
+    for words in (["show", "model", str(path)], [*ESTIMATE[:1], str(path), *ESTIMATE[2:]]):
+        cli.main(words)
+        shown = capsys.readouterr().out
+        assert "\\x1b[31mred\\x07" in shown
+        assert "\033" not in shown
+        assert "\a" not in shown
+    _, said = stop(["show", "model", "\033[31m"], capsys)
+    assert "\033" not in said

@@ -9,6 +9,8 @@ import sys
 
 import click
 
+from ridgeline.errors import UnknownNameError, printable
+
 VERBS: dict[str, str] = {
     "cache": "Which memory tier should hold a KV cache for how long, or recompute it.",
     "estimate": "Step time, speed and cost of a model on a cluster, and what binds.",
@@ -33,8 +35,6 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
         if cmd_name not in VERBS:
-            from ridgeline.errors import UnknownNameError  # noqa: PLC0415 - only in this case
-
             raise UnknownNameError("command", cmd_name, VERBS, list_command="ridgeline --help")
         module = importlib.import_module(f"ridgeline.cli.{cmd_name}_command")
         return module.command
@@ -49,11 +49,6 @@ class _LazyGroup(click.Group):
 @click.version_option(package_name="ridgeline")
 def _root() -> None:
     """What a token costs, and why: speed, size and cost of LLM serving from first principles."""
-
-
-def _printable(text: str) -> str:
-    """Return the text without control characters: a name may hold terminal commands."""
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def _unforeseen(error: Exception) -> str:
@@ -90,9 +85,9 @@ def main(argv: list[str] | None = None) -> None:
     except Exception as error:
         code = getattr(error, "exit_code", None)
         if code is not None:
-            click.echo(_printable(f"Error: {error}"), err=True)
+            click.echo(printable(f"Error: {error}"), err=True)
             sys.exit(code)
         if os.environ.get("RIDGELINE_TRACEBACK"):
             raise
-        click.echo(_printable(_unforeseen(error)), err=True)
+        click.echo(printable(_unforeseen(error)), err=True)
         sys.exit(2 if isinstance(error, OSError) else 1)

@@ -60,8 +60,11 @@ def _read_folder(path: Path, name: str | None) -> Architecture:
 
 
 def _starts_with_magic(path: Path) -> bool:
-    with open_file(path) as file:
-        return file.read(4) == MAGIC
+    try:
+        with open_file(path) as file:
+            return file.read(4) == MAGIC
+    except OSError as error:
+        raise InputError(f"{path.name[:100]} cannot be read: {error.strerror or error}.") from None
 
 
 def _is_folder(path: Path) -> bool:

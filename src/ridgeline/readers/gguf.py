@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ridgeline.errors import InputError
+from ridgeline.errors import InputError, printable
 from ridgeline.model.formats import GGUF_TYPES, storage_bytes
 from ridgeline.readers.files import is_regular_file, open_file
 
@@ -157,7 +157,7 @@ def _pairs(reader: _Reader, count: int) -> tuple[dict[str, Any], dict[str, int]]
 
 
 def _tensor(reader: _Reader) -> TensorInfo:
-    name = reader.text(_MAX_KEY, "a tensor name")
+    name = printable(reader.text(_MAX_KEY, "a tensor name"))
     axes = int(reader.number("I"))
     if not 1 <= axes <= 4:
         raise reader.fail(f"tensor {name[:60]!r} must have 1 to 4 axes: {axes}")

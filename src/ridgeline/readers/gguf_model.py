@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
-from ridgeline.errors import InputError, UnsupportedError
+from ridgeline.errors import InputError, UnsupportedError, printable
 from ridgeline.model.architecture import (
     Architecture,
     Block,
@@ -76,7 +76,7 @@ def read_gguf(path: Path, *, name: str | None = None) -> Architecture:
         InputError: not GGUF, or keys and tensors that contradict each other.
         UnsupportedError: not a decoder language model.
     """
-    return gguf_architecture(read_gguf_header(path), name=name or path.stem)
+    return gguf_architecture(read_gguf_header(path), name=printable(name or path.stem))
 
 
 def gguf_architecture(header: GgufHeader, *, name: str) -> Architecture:
@@ -88,7 +88,7 @@ def gguf_architecture(header: GgufHeader, *, name: str) -> Architecture:
     """
     kind = header.values.get("general.architecture")
     file_type = header.values.get("general.type", "model")
-    if not isinstance(kind, str) or not kind:
+    if not isinstance(kind, str) or not kind or not kind.isprintable():
         raise InputError(f"{name[:100]}: the GGUF file has no `general.architecture`.")
     if kind in _NOT_DECODERS or file_type != "model":
         what = kind if file_type == "model" else f"{file_type} ({kind})"

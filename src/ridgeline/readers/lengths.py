@@ -6,12 +6,16 @@ import csv
 import gzip
 import io
 import json
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ridgeline.errors import InputError
+from ridgeline.readers.files import is_regular_file
 
 MAX_REQUESTS = 5_000_000
+_MAX_LINE = 1_000_000
 _INPUT = ("ContextTokens", "input_length", "num_prefill_tokens", "Request tokens", "isl")
 _OUTPUT = ("GeneratedTokens", "output_length", "num_decode_tokens", "Response tokens", "osl")
 
@@ -22,8 +26,8 @@ def read_lengths(path: Path) -> list[tuple[int, int]]:
     Raises:
         InputError: not a trace, or a line that breaks a rule, with its number.
     """
-    if not path.is_file():
-        raise InputError(f"No trace file {path}.")
+    if not is_regular_file(path):
+        raise InputError(f"No trace file {str(path)[:200]}.")
     found: list[tuple[int, int]] = []
     opener = gzip.open if path.suffix == ".gz" else open
     try:
@@ -34,7 +38,7 @@ def read_lengths(path: Path) -> list[tuple[int, int]]:
                     raise InputError(f"{path.name}: a trace may have at most {MAX_REQUESTS:,}.")
                 where = f"{path.name}: request {i}"
                 found.append((_length(record, _INPUT, where), _length(record, _OUTPUT, where)))
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, csv.Error) as error:
+    except (UnicodeDecodeError, OSError, EOFError, csv.Error, zlib.error) as error:
         raise InputError(f"{path.name}: not a text trace ({error}).") from error
     if not found:
         raise InputError(f"{path.name}: no requests found.")
@@ -43,23 +47,33 @@ def read_lengths(path: Path) -> list[tuple[int, int]]:
 
 def _records(text: io.TextIOWrapper, path: Path) -> Any:
     if ".jsonl" in path.name:
-        for i, line in enumerate(text, start=1):
+        for i, line in enumerate(_lines(text, path), start=1):
             if line.strip():
                 try:
                     yield json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     raise InputError(f"{path.name}: line {i} is not JSON ({error}).") from error
     else:
-        yield from csv.DictReader(text)
+        yield from csv.DictReader(_lines(text, path))
+
+
+def _lines(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    """Yield lines of bounded length: a packed file may unpack to one that fills the memory."""
+    while line := text.readline(_MAX_LINE):
+        if len(line) == _MAX_LINE:
+            raise InputError(f"{path.name}: a line must be shorter than {_MAX_LINE:,} characters.")
+        yield line
 
 
 def _length(record: Any, names: tuple[str, ...], where: str) -> int:
-    value = next((record[n] for n in names if n in record), None) if record else None
+    fields = cast("dict[str, Any]", record) if isinstance(record, dict) else {}
+    value = next((fields[n] for n in names if n in fields), None)
     try:
         number = int(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"{where}: needs one of the columns {', '.join(names)} as a whole number: {value!r}."
+            f"{where}: needs one of the columns {', '.join(names)} as a whole number:"
+            f" {repr(value)[:60]}."
         ) from error
     if not 0 <= number <= 2**40:
         raise InputError(f"{where}: a length must be from 0 to 2^40 tokens: {number}.")

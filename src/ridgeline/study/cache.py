@@ -31,6 +31,7 @@ from ridgeline.units import parse_quantity, parse_tokens
 
 SCHEMA_VERSION = "1"
 RECOMPUTE = "recompute"
+_LEAST_RENT_USD = 1e-6
 BALLPARK = {
     "hbm": "20 ms",
     "dram": "1-10 s",
@@ -156,6 +157,11 @@ def cache(
     rent = run.request["usd_per_device_hour"]
     if rent is None:
         raise InputError(f"No rental price is known for {on}: give --usd-per-hour.")
+    if rent < _LEAST_RENT_USD:
+        raise InputError(
+            f"usd-per-hour must be at least {_LEAST_RENT_USD:g} here, since tiers are compared by"
+            f" rent: {rent:g}."
+        )
     n = int(run.request["devices"])
     size = float(state_bytes(run.deployment.architecture, tokens, run.deployment.precision))
     (prompt,) = prefill_costs(model, on=on, contexts=[tokens], question=question)

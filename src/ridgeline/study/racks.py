@@ -29,6 +29,7 @@ DOMAINS = ("hgx-h100-8", "hgx-b200-8", "mi355x-8", "trn2-ultra-64", "gb200-nvl72
 WIDTHS = {"bf16": 2.0, "fp8": 1.0, "fp4": 0.5}
 """Bytes per parameter of the largest-model chart, scales not counted."""
 _MAX_DEVICES = 4096
+_MAX_ELEMENT_BYTES = 16
 Floats = NDArray[np.float64]
 
 
@@ -218,6 +219,11 @@ def _exchange(arch: Architecture, dispatch_bytes: float, combine_bytes: float) -
         raise InputError(
             f"`racks` needs a mixture of experts: {arch.name} has none. Use deepseek-v3, for one."
         )
+    for name, value in (("dispatch-bytes", dispatch_bytes), ("combine-bytes", combine_bytes)):
+        if not 0 < value <= _MAX_ELEMENT_BYTES:
+            raise InputError(
+                f"{name} must be above 0 and at most {_MAX_ELEMENT_BYTES} bytes: {value}."
+            )
     experts: Experts = blocks[0].feed_forward.experts  # pyright: ignore[reportAssignmentType]
     return Exchange(
         hidden_size=arch.hidden_size,

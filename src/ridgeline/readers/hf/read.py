@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from ridgeline.errors import InputError, RidgelineError, UnsupportedError
+from ridgeline.errors import InputError, RidgelineError, UnsupportedError, printable
 from ridgeline.model.architecture import Architecture
 from ridgeline.readers.hf.assemble import check_sizes
 from ridgeline.readers.hf.families import READERS
@@ -42,7 +42,13 @@ def read_config(config: Mapping[str, Any], *, name: str) -> Architecture:
         check_sizes(arch)
     except RidgelineError as error:
         raise type(error)(f"{name[:100]}: {error}") from None
-    return replace(arch, name=name, flags=arch.flags + _name_flags(arch, name))
+    flags = arch.flags + _name_flags(arch, name)
+    return replace(
+        arch,
+        name=printable(name),
+        model_type=printable(arch.model_type),
+        flags=tuple(printable(flag) for flag in flags),
+    )
 
 
 def _name_flags(arch: Architecture, name: str) -> tuple[str, ...]:
