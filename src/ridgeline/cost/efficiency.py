@@ -20,6 +20,10 @@ from ridgeline.model.work import Family, Number, Operation
 MOST_DECODE_TOKENS = 16
 """Attention over at most this many new tokens runs a decode kernel (split over the cache)."""
 
+MOST_SHARE = 0.95
+"""Best share of a dense peak that a large GEMM reaches on any accelerator: 0.95-0.97 on Gaudi 2,
+0.87 on A100. Source: Bekman, Machine Learning Engineering, MAMF table, 2025."""
+
 _NEAR = {"fp8": "fp8_block", "fp8_block": "fp8", "w8a16": "w4a16", "w4a8": "fp8"}
 """Where a format was not measured on a generation: one with the same arithmetic there."""
 
@@ -67,6 +71,8 @@ class Efficiency:
     """By kind, `kernel_form` and generation or device; generation `*` is the prior.
 
     Kinds are operation families; attention has `_decode` and `_prefill` apart."""
+    flop_per_joule: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Dense bf16 peak over rated power of the devices fitted, by generation [FLOP/J]."""
     engine: str = ""
     """`vllm`, `sglang` or `trtllm`: its own kernels where they were fitted apart."""
     host_s: Number = 0.0
@@ -85,14 +91,14 @@ class Efficiency:
         """
         kind = operation.family
         if kind not in _ATTENTION:
-            return self._drawn(kind, self._find(kind, operation, device)[0])
+            return self._drawn(kind, self._curve(kind, operation, device))
         many = np.greater(operation.shape.get("new_tokens", 1), MOST_DECODE_TOKENS)
         if not np.any(many):
-            return self._drawn(kind, self._find(f"{kind}_decode", operation, device)[0])
-        prefill = self._find(f"{kind}_prefill", operation, device)[0]
+            return self._drawn(kind, self._curve(f"{kind}_decode", operation, device))
+        prefill = self._curve(f"{kind}_prefill", operation, device)
         if np.all(many):
             return self._drawn(kind, prefill)
-        decode = self._find(f"{kind}_decode", operation, device)[0]
+        decode = self._curve(f"{kind}_decode", operation, device)
         return self._drawn(kind, _chosen(many, prefill, decode))
 
     def flag(self, operation: Operation, device: Device) -> str | None:
@@ -127,6 +133,18 @@ class Efficiency:
                     return found, measured
         return self.curves.get(operation.family, self.default), False
 
+    def _curve(self, kind: str, operation: Operation, device: Device) -> Curve:
+        curve = self._find(kind, operation, device)[0]
+        fitted = self.flop_per_joule.get(device.generation)
+        if fitted is None or not device.tdp_w or "bf16" not in device.peak_flop_per_s:
+            return curve
+        share = powered_share(
+            float(curve.compute_share),
+            fitted_flop_per_joule=fitted,
+            flop_per_joule=device.peak_flop_per_s["bf16"] / device.tdp_w,
+        )
+        return replace(curve, compute_share=share)
+
     def _drawn(self, kind: str, curve: Curve) -> Curve:
         if not self.draws:
             return curve
@@ -138,6 +156,30 @@ class Efficiency:
             compute_share=curve.compute_share / slower,
             bandwidth_share=curve.bandwidth_share / slower,
         )
+
+
+def powered_share(share: float, *, fitted_flop_per_joule: float, flop_per_joule: float) -> float:
+    """Return the share of peak arithmetic reaches on a device with another power budget [1].
+
+    Under load a clock gives way until power fits; power grows as its cube (f·V², V ∝ f), so
+
+        c′ = c · (p_fitted / p)^(1/3), at most 0.95
+
+    where p is peak over rated power. A cut-down device (H20) runs at full clock, a card of half
+    the power (H100 PCIe) does not.
+
+    Args:
+        share: c, fitted on devices of the same generation.
+        fitted_flop_per_joule: Theirs.
+        flop_per_joule: Of the device at hand.
+
+    Source: first principles (dynamic power of CMOS); 0.95 as in MOST_SHARE.
+
+    >>> round(powered_share(0.6, fitted_flop_per_joule=2.0, flop_per_joule=1.0), 3)
+    0.756
+    """
+    faster = (fitted_flop_per_joule / flop_per_joule) ** (1 / 3)
+    return share * faster if faster < 1 else max(share, min(share * faster, MOST_SHARE))
 
 
 def _chosen(many: Number, prefill: Curve, decode: Curve) -> Curve:

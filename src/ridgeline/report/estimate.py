@@ -118,10 +118,13 @@ def _algorithm_at(part: Any, shape: tuple[int, ...], index: int) -> str:
     return str(np.broadcast_to(np.asarray(part.algorithm), shape)[index])
 
 
-def estimate_json(result: Any) -> dict[str, Any]:
-    """Return the stable JSON document of an estimate; SI units, full precision."""
+def estimate_json(result: Any, *, parts: bool = True) -> dict[str, Any]:
+    """Return the stable JSON document of an estimate; SI units, full precision.
+
+    Without `parts` it has the rows alone, for curves of many points.
+    """
     rows = [{k: finite(v) for k, v in row.items()} for row in rows_of(result)]
-    for index, row in enumerate(rows):
+    for index, row in enumerate(rows if parts else []):
         row["parts"] = parts_of(result, index)
     derived = {k: finite(v) for k, v in result.derived.items()}
     return {
@@ -181,7 +184,7 @@ def why_text(result: Any) -> str:
     ]
     heading = (
         f"why {human(total, 's')} at batch {row['batch']:,}, context {row['context']:,}"
-        " (detailed; the parts sum to it):"
+        f"{_band_text(row)} (detailed; the parts sum to it):"
     )
     return "\n".join(
         [
@@ -270,6 +273,14 @@ def _print_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def _band_text(row: Mapping[str, Any]) -> str:
+    """Return the 10-90 % band of a step, empty where it was not sampled."""
+    low, high = row["step_p10_s"], row["step_p90_s"]
+    if low is None or not math.isfinite(low):
+        return ""
+    return f", 10-90 % band {human(float(low), 's')} to {human(float(high), 's')}"
 
 
 def _heading(result: Any) -> str:

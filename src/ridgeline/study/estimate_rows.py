@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.phase.band import band
 from ridgeline.phase.breakdown import Breakdown
 from ridgeline.phase.deployment import Deployment, Phase, fits, two_batch_step_s
 from ridgeline.study.chalk import Chalk
@@ -15,6 +16,8 @@ from ridgeline.study.chalk import Chalk
 Fidelity = Literal["detailed", "chalk"]
 Overlap = Literal["none", "two-batch", "full"]
 _SECONDS_PER_HOUR = 3600.0
+MOST_BANDED_ROWS = 4096
+"""A longer sweep goes without a band, which costs as much as 32 sweeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,7 @@ def estimate_rows(q: Question, chalk: Chalk, detail: Breakdown) -> dict[str, NDA
         "batch": q.batch.astype(np.int64),
         "context": q.context.astype(np.int64),
         "step_s": step,
+        **_band(q, detail, step if detailed else np.full(shape, np.nan)),
         "chalk_step_s": chalk_step,
         "two_batch_step_s": bounds["two-batch"],
         "overlap_step_s": bounds["full"],
@@ -94,6 +98,17 @@ def estimate_rows(q: Question, chalk: Chalk, detail: Breakdown) -> dict[str, NDA
         ),
     }
     return {k: np.broadcast_to(np.asarray(v), shape) for k, v in columns.items()}
+
+
+def _band(q: Question, detail: Breakdown, step: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the 10-90 % band of `step`, which overlap and chance shift by the same factor."""
+    if q.batch.size > MOST_BANDED_ROWS:
+        return {"step_p10_s": np.nan, "step_p90_s": np.nan}
+    edges = band(q.deployment, phase=q.phase, batch=q.batch, context=q.context, chunk=q.chunk)
+    return {
+        "step_p10_s": step * edges.p10_s / detail.step_s,
+        "step_p90_s": step * edges.p90_s / detail.step_s,
+    }
 
 
 def _two_batch(q: Question, detail: Breakdown) -> Any:

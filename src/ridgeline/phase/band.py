@@ -1,0 +1,68 @@
+"""The 10-90 % band of a step: fitted figures off by their spread, sampled together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeline.cost.efficiency import sampled
+from ridgeline.model.work import Number
+from ridgeline.phase.deployment import Deployment, Phase, step_breakdown
+
+NUM_SAMPLES = 32
+NETWORK_SPREAD = 0.15
+"""σ of ln(measured / predicted) of messages: half-widths of the 10-90 % bands of the fitted
+collectives are 4 to 16 % (cost.network_fits), and up to 50 % where a prior stands in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """Quantiles of a time over the samples [s]."""
+
+    p10_s: NDArray[np.float64]
+    p50_s: NDArray[np.float64]
+    p90_s: NDArray[np.float64]
+
+
+def band(
+    deployment: Deployment,
+    *,
+    phase: Phase,
+    batch: Number,
+    context: Number,
+    chunk: Number = 0,
+    num: int = NUM_SAMPLES,
+    seed: int = 0,
+) -> Band:
+    """Return the 10, 50 and 90 % quantiles of the time of a step [s].
+
+    Launch times, shares of the datasheet and messages are sampled from their spreads; what the
+    model leaves out (another version of the engine, a hot device) is not.
+
+    Args:
+        deployment: Model, devices, efficiency.
+        phase: As in `step_breakdown`, like batch, context and chunk.
+        batch: Sequences in the replica.
+        context: Tokens.
+        chunk: Prompt tokens of a mixed step.
+        num: Samples.
+        seed: Of the random generator; the same seed gives the same band.
+
+    Source: first principles.
+    """
+    ndim = max(np.ndim(batch), np.ndim(context), np.ndim(chunk))
+    efficiency = sampled(deployment.efficiency, num=num, seed=seed, ndim=ndim)
+    step = step_breakdown(
+        replace(deployment, efficiency=efficiency),
+        phase=phase,
+        batch=batch,
+        context=context,
+        chunk=chunk,
+    )
+    draws = np.random.default_rng(seed + 1).standard_normal((num,) + (1,) * ndim)
+    network = step.network_s * np.exp(NETWORK_SPREAD * draws)
+    times = np.asarray(step.local_s + network)
+    low, middle, high = np.quantile(times, [0.1, 0.5, 0.9], axis=0)
+    return Band(p10_s=low, p50_s=middle, p90_s=high)
