@@ -27,6 +27,9 @@ MOST_SHARE = 0.95
 _NEAR = {"fp8": "fp8_block", "fp8_block": "fp8", "w8a16": "w4a16", "w4a8": "fp8"}
 """Where a format was not measured on a generation: one with the same arithmetic there."""
 
+_ALIASES: dict[Family, Family] = {"embedding": "elementwise"}
+"""Lookups move bytes as element-wise kernels do."""
+
 _ATTENTION = frozenset({"attention", "latent_attention", "sparse_attention", "indexer"})
 
 
@@ -71,8 +74,11 @@ class Efficiency:
     """By kind, `kernel_form` and generation or device; generation `*` is the prior.
 
     Kinds are operation families; attention has `_decode` and `_prefill` apart."""
-    flop_per_joule: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Dense bf16 peak over rated power of the devices fitted, by generation [FLOP/J]."""
+    fitted: Mapping[str, tuple[float, float]] = field(
+        default_factory=dict[str, tuple[float, float]]
+    )
+    """Of the devices fitted, by generation: dense bf16 peak over rated power [FLOP/J], and over
+    the fp32 peak [1]."""
     engine: str = ""
     """`vllm`, `sglang` or `trtllm`: its own kernels where they were fitted apart."""
     host_s: Number = 0.0
@@ -89,7 +95,7 @@ class Efficiency:
 
         Attention whose new tokens are partly few and partly many takes each point's own.
         """
-        kind = operation.family
+        kind = _ALIASES.get(operation.family, operation.family)
         if kind not in _ATTENTION:
             return self._drawn(kind, self._curve(kind, operation, device))
         many = np.greater(operation.shape.get("new_tokens", 1), MOST_DECODE_TOKENS)
@@ -105,7 +111,7 @@ class Efficiency:
         """Return what a reader must know about an operation's curve, if anything."""
         if not self.records:
             return None
-        kind: str = operation.family
+        kind: str = _ALIASES.get(operation.family, operation.family)
         if kind in _ATTENTION:
             many = np.any(np.greater(operation.shape.get("new_tokens", 1), MOST_DECODE_TOKENS))
             kind = f"{kind}_prefill" if many else f"{kind}_decode"
@@ -134,16 +140,24 @@ class Efficiency:
         return self.curves.get(operation.family, self.default), False
 
     def _curve(self, kind: str, operation: Operation, device: Device) -> Curve:
+        """Return the curve, moved from the devices fitted to this one of the same generation.
+
+        Exponentials run on units that scale with fp32, so a device with half the matrix units
+        has half their equivalent width.
+        """
         curve = self._find(kind, operation, device)[0]
-        fitted = self.flop_per_joule.get(device.generation)
-        if fitted is None or not device.tdp_w or "bf16" not in device.peak_flop_per_s:
+        fitted = self.fitted.get(device.generation)
+        peak = device.peak_flop_per_s.get("bf16")
+        if fitted is None or not peak:
             return curve
-        share = powered_share(
-            float(curve.compute_share),
-            fitted_flop_per_joule=fitted,
-            flop_per_joule=device.peak_flop_per_s["bf16"] / device.tdp_w,
-        )
-        return replace(curve, compute_share=share)
+        share, width = curve.compute_share, curve.softmax_width
+        if device.tdp_w:
+            share = powered_share(
+                float(share), fitted_flop_per_joule=fitted[0], flop_per_joule=peak / device.tdp_w
+            )
+        if width and "fp32" in device.peak_flop_per_s:
+            width = width * (peak / device.peak_flop_per_s["fp32"] / fitted[1])
+        return replace(curve, compute_share=share, softmax_width=width)
 
     def _drawn(self, kind: str, curve: Curve) -> Curve:
         if not self.draws:

@@ -50,15 +50,16 @@ def _prior(fits: list[Fit]) -> Curve:
     return Curve(**figures, spread=(inside**2 + _UNSEEN_SPREAD**2) ** 0.5)
 
 
-FLOP_PER_JOULE = {
-    "ampere": 312e12 / 400,
-    "hopper": 989.4e12 / 700,
-    "blackwell": (2250e12 / 1000 + 2500e12 / 1200) / 2,
-    "blackwell_ultra": (2250e12 / 1100 + 2500e12 / 1400) / 2,
-    "ada": 362.05e12 / 350,
-    "blackwell_rtx": 467.8e12 / 600,
+FITTED = {
+    "ampere": (312e12 / 400, 312 / 19.5),
+    "hopper": (989.4e12 / 700, 989.4 / 66.9),
+    "blackwell": ((2250e12 / 1000 + 2500e12 / 1200) / 2, 2250 / 75),
+    "blackwell_ultra": ((2250e12 / 1100 + 2500e12 / 1400) / 2, 2250 / 75),
+    "ada": (362.05e12 / 350, 362.05 / 91.6),
+    "blackwell_rtx": (467.8e12 / 600, 467.8 / 117),
 }
-"""Dense bf16 peak over rated power of the systems in efficiency_fits.SYSTEMS, datasheets."""
+"""Dense bf16 peak over rated power, and over the fp32 peak, of efficiency_fits.SYSTEMS:
+datasheets."""
 
 _MAMF = {"cdna3": (0.514 * 0.604) ** 0.5, "gaudi2": 0.95}
 """Best share of peak of a large bf16 GEMM (torch.mm 2.5 to 2.6): MI300X 668.4 of 1300 TFLOP/s,
@@ -68,7 +69,7 @@ MI325X 784.9 of 1300; Gaudi 2 418.7 of 432. Source: Bekman, Machine Learning Eng
 def _records() -> dict[_Key, Curve]:
     records = {(f.kind, f.form, f.generation): _curve(f) for f in FITS}
     groups: dict[tuple[str, str], list[Fit]] = {}
-    for fit in FITS:
+    for fit in (f for f in FITS if "@" not in f.form):
         groups.setdefault((fit.kind, fit.form), []).append(fit)
     records.update({(*key, "*"): _prior(fits) for key, fits in groups.items()})
     for generation, share in _MAMF.items():
@@ -81,7 +82,7 @@ CALIBRATED: Efficiency = replace(
     TYPICAL,
     name="calibrated",
     records=_records(),
-    flop_per_joule=FLOP_PER_JOULE,
+    fitted=FITTED,
     source=(
         "kernels of vLLM, SGLang and TensorRT-LLM as measured in NVIDIA aiconfigurator-core 0.12.0"
         " (PyPI, Apache-2.0), fitted by dev/fit_kernels.py on 2026-12-01; medians over generations"

@@ -79,11 +79,11 @@ def test_what_does_not_fit_is_said():
 
 
 def test_published_day_throughput_is_stated_beside_ours():
-    """Published 14.8k tok/s per decode node lies between our two overlaps; 73.7k of prefill lies
-    below both: our prefill is optimistic, and the report says by how much.
+    """Published per node: 14.8k tok/s of decode, within 10 % of two overlapped batches; 73.7k of
+    prefill, which even without overlap we put higher: the report says by how much.
     """  # noqa: D205 - one sentence
     day = service_day("deepseek-2025-02-28")
     none, two = (predicted_throughput(day, x) for x in ("none", "two-batch"))
-    assert none.decode_tokens_per_s_per_node < 14_800 < two.decode_tokens_per_s_per_node
-    assert none.decode_tokens_per_s_per_node == pytest.approx(14_800, rel=0.35)
-    assert none.prefill_tokens_per_s_per_node == pytest.approx(73_700, rel=0.6)
+    assert none.decode_tokens_per_s_per_node < two.decode_tokens_per_s_per_node
+    assert two.decode_tokens_per_s_per_node == pytest.approx(14_800, rel=0.1)
+    assert none.prefill_tokens_per_s_per_node == pytest.approx(73_700, rel=0.35)
