@@ -136,7 +136,8 @@ def gemm_operation(m: np.ndarray, n: np.ndarray, k: np.ndarray, weights: str) ->
 def _gemms(root: Path, system: str, device: Device) -> Iterator[Group]:
     for engine, version, file in _newest(root / system / "gemm", "gemm"):
         rows = _read(file, ["gemm_dtype", "m", "n", "k"])
-        for dtype, part in rows.groupby("gemm_dtype"):
+        for dtype, found in rows.groupby("gemm_dtype"):
+            part = found
             if dtype not in FORMATS:
                 continue
             if engine == "vllm" and dtype == "fp8_block":
@@ -180,8 +181,8 @@ def _attentions(root: Path, system: str, device: Device) -> Iterator[Group]:
             sharing = rows.num_heads / rows.num_key_value_heads
             rows = rows[(sharing <= 16) & rows.head_dim.isin([64, 128, 256])]
             rows = rows[rows.isl >= 64] if prefill else rows[rows.step >= 16]
-            for (compute, kv), part in rows.groupby(["attn_dtype", "kv_cache_dtype"]):
-                part = _sample(part)
+            for (compute, kv), found in rows.groupby(["attn_dtype", "kv_cache_dtype"]):
+                part = _sample(found)
                 arithmetic = "fp8" if compute == "fp8" else "bf16"
                 cache = "fp8" if kv == "fp8" else "bf16"
                 yield Group(
@@ -204,14 +205,14 @@ def _latents(root: Path, system: str, device: Device) -> Iterator[Group]:
             hopper = device.generation == "hopper"
             if engine == "sglang" and hopper and prefill:
                 continue  # measures the absorbed form
-            for (_, kv), part in _read(file, keys).groupby(["mla_dtype", "kv_cache_dtype"]):
+            for (_, kv), found in _read(file, keys).groupby(["mla_dtype", "kv_cache_dtype"]):
                 if engine == "sglang" and hopper and kv == "fp8":
                     continue  # dequantisation fallback
                 if device.generation in NO_LATENT_KERNELS and engine == (
                     "sglang" if prefill else "trtllm"
                 ):
                     continue  # fallback kernels, 3 to 10 times slow
-                part = _sample(part[part.isl >= 64] if prefill else part[part.step >= 16])
+                part = _sample(found[found.isl >= 64] if prefill else found[found.step >= 16])
                 cache = "fp8" if kv == "fp8" else "bf16"
                 heads, batch, new, past = _columns(part, "num_heads", "batch_size", "isl", "step")
                 core = LatentAttention(
@@ -297,16 +298,18 @@ def expert_operations_of(part: pd.DataFrame, weights: str) -> tuple[Operation, .
 def _experts(root: Path, system: str, device: Device) -> Iterator[Group]:
     keys = ["moe_dtype", "kernel_source", "num_tokens", "hidden_size", "inter_size", "topk"]
     keys += ["num_experts", "moe_tp_size", "moe_ep_size", "distribution"]
-    for engine, version, file in _newest(root / system / "moe", "moe"):
-        if engine == "trtllm" and version.endswith("rc23"):
-            file = file.parent.parent / "1.3.0rc20" / file.name
+    for engine, newest, newest_file in _newest(root / system / "moe", "moe"):
+        version, file = newest, newest_file
+        if engine == "trtllm" and version.endswith("rc23"):  # holds a few shapes only
             version = "1.3.0rc20"
+            file = file.parent.parent / version / file.name
         rows = _read(file, keys)
         # Balanced routing; larger ep and top-k measure tokens that the rank does not own.
         rows = rows[rows.distribution.isin(["balanced", "uniform"])]
         rows = rows[(rows.moe_ep_size <= 16) & (rows.topk <= 10)]
         rows["gated"] = (~rows.kernel_source.str.contains("nongated")).astype(float)
-        for dtype, part in rows.groupby("moe_dtype"):
+        for dtype, found in rows.groupby("moe_dtype"):
+            part = found
             if dtype not in FORMATS:
                 continue
             fp8 = dtype.startswith("fp8")

@@ -60,6 +60,17 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FittedDevice:
+    """What a curve's figures depend on of the devices they were fitted on, by datasheet."""
+
+    flop_per_s: float
+    """Dense bf16 peak."""
+    fp32_flop_per_s: float
+    """Peak of the vector units."""
+    tdp_w: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Efficiency:
     """Curves by kind of kernel, format and generation, plus time of the host per step."""
 
@@ -74,11 +85,8 @@ class Efficiency:
     """By kind, `kernel_form` and generation or device; generation `*` is the prior.
 
     Kinds are operation families; attention has `_decode` and `_prefill` apart."""
-    fitted: Mapping[str, tuple[float, float]] = field(
-        default_factory=dict[str, tuple[float, float]]
-    )
-    """Of the devices fitted, by generation: dense bf16 peak over rated power [FLOP/J], and over
-    the fp32 peak [1]."""
+    fitted: Mapping[str, FittedDevice] = field(default_factory=dict[str, FittedDevice])
+    """By generation: the devices that its records were fitted on."""
     engine: str = ""
     """`vllm`, `sglang` or `trtllm`: its own kernels where they were fitted apart."""
     host_s: Number = 0.0
@@ -142,22 +150,33 @@ class Efficiency:
     def _curve(self, kind: str, operation: Operation, device: Device) -> Curve:
         """Return the curve, moved from the devices fitted to this one of the same generation.
 
-        Exponentials run on units that scale with fp32, so a device with half the matrix units
-        has half their equivalent width.
+        The clock follows the power budget. A tail takes its time however fast the matrix units
+        are, and on a smaller chip it is fewer tiles, so its tiles scale with the peak.
+        Exponentials run on vector units, so their equivalent width scales with matrix over
+        vector peak.
         """
         curve = self._find(kind, operation, device)[0]
         fitted = self.fitted.get(device.generation)
         peak = device.peak_flop_per_s.get("bf16")
         if fitted is None or not peak:
             return curve
+        faster = peak / fitted.flop_per_s
         share, width = curve.compute_share, curve.softmax_width
         if device.tdp_w:
             share = powered_share(
-                float(share), fitted_flop_per_joule=fitted[0], flop_per_joule=peak / device.tdp_w
+                float(share),
+                fitted_flop_per_joule=fitted.flop_per_s / fitted.tdp_w,
+                flop_per_joule=peak / device.tdp_w,
             )
-        if width and "fp32" in device.peak_flop_per_s:
-            width = width * (peak / device.peak_flop_per_s["fp32"] / fitted[1])
-        return replace(curve, compute_share=share, softmax_width=width)
+        vector = device.peak_flop_per_s.get("fp32")
+        if width and vector:
+            width = width * (faster / (vector / fitted.fp32_flop_per_s))
+        return replace(
+            curve,
+            compute_share=share,
+            softmax_width=width,
+            tail_tiles=curve.tail_tiles * faster,
+        )
 
     def _drawn(self, kind: str, curve: Curve) -> Curve:
         if not self.draws:

@@ -5,6 +5,8 @@ vLLM 0.14 (A100) and 0.24, SGLang 0.5.10 (A100) and 0.5.14, TensorRT-LLM 1.0.0 (
 1.3.0rc20, replayed under CUDA graphs.
 """
 
+# ruff: noqa: E501 - a table, one fit per line
+
 from __future__ import annotations
 
 from typing import NamedTuple

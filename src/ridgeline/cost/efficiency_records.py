@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import median
 
-from ridgeline.cost.efficiency import TYPICAL, Curve, Efficiency
+from ridgeline.cost.efficiency import TYPICAL, Curve, Efficiency, FittedDevice
 from ridgeline.cost.efficiency_fits import FITS, Fit
 
 _UNSEEN_SPREAD = 0.2
@@ -51,15 +51,14 @@ def _prior(fits: list[Fit]) -> Curve:
 
 
 FITTED = {
-    "ampere": (312e12 / 400, 312 / 19.5),
-    "hopper": (989.4e12 / 700, 989.4 / 66.9),
-    "blackwell": ((2250e12 / 1000 + 2500e12 / 1200) / 2, 2250 / 75),
-    "blackwell_ultra": ((2250e12 / 1100 + 2500e12 / 1400) / 2, 2250 / 75),
-    "ada": (362.05e12 / 350, 362.05 / 91.6),
-    "blackwell_rtx": (467.8e12 / 600, 467.8 / 117),
+    "ampere": FittedDevice(flop_per_s=312e12, fp32_flop_per_s=19.5e12, tdp_w=400),
+    "hopper": FittedDevice(flop_per_s=989.4e12, fp32_flop_per_s=66.9e12, tdp_w=700),
+    "blackwell": FittedDevice(flop_per_s=2375e12, fp32_flop_per_s=77.5e12, tdp_w=1100),
+    "blackwell_ultra": FittedDevice(flop_per_s=2375e12, fp32_flop_per_s=77.5e12, tdp_w=1250),
+    "ada": FittedDevice(flop_per_s=362.05e12, fp32_flop_per_s=91.6e12, tdp_w=350),
+    "blackwell_rtx": FittedDevice(flop_per_s=467.8e12, fp32_flop_per_s=117e12, tdp_w=600),
 }
-"""Dense bf16 peak over rated power, and over the fp32 peak, of efficiency_fits.SYSTEMS:
-datasheets."""
+"""Datasheets of efficiency_fits.SYSTEMS; the mean of two where two were fitted together."""
 
 _MAMF = {"cdna3": (0.514 * 0.604) ** 0.5, "gaudi2": 0.95}
 """Best share of peak of a large bf16 GEMM (torch.mm 2.5 to 2.6): MI300X 668.4 of 1300 TFLOP/s,
