@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ridgeline.cost.collectives import CollectiveCost
 from ridgeline.cost.efficiency import Efficiency
+from ridgeline.cost.engines import EngineProfile
 from ridgeline.cost.roofline import arithmetic_format, operation_time
 from ridgeline.hardware import Device
 from ridgeline.model.work import Message, Number, Operation
@@ -163,6 +164,9 @@ def breakdown(
     shards: float = 1.0,
     repeats: Number = 1.0,
     occupancy: Number = 1.0,
+    engine: EngineProfile | None = None,
+    layers: Number = 0.0,
+    sequences: Number = 0.0,
 ) -> Breakdown:
     """Return the breakdown of a step.
 
@@ -174,6 +178,9 @@ def breakdown(
         shards: Divide all work evenly over this many devices with an ideal network.
         repeats: How often the device runs the operations in a row (pipeline slots).
         occupancy: Share of these slots that does useful work.
+        engine: Adds small kernels per layer and the host's time; None adds nothing.
+        layers: Layers of one execution, for the engine.
+        sequences: Sequences of one attention group, for the engine.
     """
     parts: list[Part] = []
     sums = _Sums()
@@ -193,7 +200,14 @@ def breakdown(
         times = op.count * repeats / shards
         peak = device.peak_flop_per_s[used]
         parts.append(
-            _local_part(op, device, efficiency, times=times, launches=op.count * repeats, sums=sums)
+            _local_part(
+                op,
+                device,
+                efficiency,
+                times=times * _engine_share(engine, op),
+                launches=op.count * repeats,
+                sums=sums,
+            )
         )
         work = times * op.flop * occupancy
         sums.flop = sums.flop + work
@@ -202,6 +216,10 @@ def breakdown(
             op.weight_bytes + op.state_read_bytes + op.state_write_bytes
         )
     host_s = efficiency.host_s
+    if engine is not None:
+        parts.append(_small_kernels(engine, layers, repeats, sums))
+        host_s = host_s + _host_time(engine, layers, sequences, repeats, sums)
+        flags.update(dict.fromkeys(engine.flags))
     fixed = sums.launch_s + host_s
     hidden = np.maximum(np.maximum(sums.compute_s, sums.memory_s), sums.network_s)
     return Breakdown(
@@ -216,6 +234,47 @@ def breakdown(
         required_bytes=sums.required_bytes,
         flags=(*efficiency.flags, *_format_flags(device, formats), *flags),
     )
+
+
+def _engine_share(engine: EngineProfile | None, op: Operation) -> float:
+    return engine.expert_share if engine is not None and op.family == "expert_gemm" else 1.0
+
+
+def _small_kernels(engine: EngineProfile, layers: Number, repeats: Number, sums: _Sums) -> Part:
+    """Return what an engine runs in every layer beside the operations counted here."""
+    executions = layers * repeats
+    time = executions * engine.layer_s
+    sums.local_s = sums.local_s + time
+    sums.launch_s = sums.launch_s + time
+    return Part(
+        name=f"{engine.name}: small kernels",
+        component="engine",
+        operation=Operation(
+            name="small kernels",
+            family="elementwise",
+            component="engine",
+            compute_format="bf16",
+            count=layers,
+        ),
+        time_s=time,
+        executions=executions,
+        launch_s=time,
+    )
+
+
+def _host_time(
+    engine: EngineProfile, layers: Number, sequences: Number, repeats: Number, sums: _Sums
+) -> Number:
+    """Return the host's time that the device waits for [s].
+
+    Without captured graphs the host launches layer by layer while the device runs: what its
+    launches take longer than the device is added.
+    """
+    host = engine.step_s + engine.sequence_s * sequences * repeats
+    if not engine.eager_layer_s:
+        return host
+    device = sums.local_s + sums.network_s
+    return host + np.maximum(engine.eager_layer_s * layers * repeats - device, 0.0)
 
 
 def _local_part(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ridgeline.cost.collectives import CollectiveCost, collective_time
 from ridgeline.cost.efficiency import Efficiency
+from ridgeline.cost.engines import EngineProfile
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
 from ridgeline.cost.remembered import remembered
 from ridgeline.errors import InputError
@@ -54,6 +55,8 @@ class Deployment:
     """Load of the busiest expert rank over the mean, as a function of tokens."""
     speculation: Speculation | None = None
     """Drafts that every decode step verifies."""
+    engine: EngineProfile | None = None
+    """What the serving engine adds to the kernels; None adds nothing."""
     memory_share: float = 0.9
     """Share of device memory that the engine may use (`--gpu-memory-utilization`)."""
 
@@ -162,6 +165,9 @@ def step_breakdown(
         shards=deployment.shards,
         repeats=slots * full,
         occupancy=occupancy * micro / busiest / full,
+        engine=deployment.engine,
+        layers=deployment.architecture.num_layers / pp,
+        sequences=busiest / layout.dp,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from ridgeline.cost.efficiency import IDEAL, TYPICAL, Efficiency
 from ridgeline.cost.efficiency_records import CALIBRATED as CALIBRATED_KERNELS
+from ridgeline.cost.engines import engine_profile
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
 from ridgeline.cost.network_records import TYPICAL as TYPICAL_NETWORK
 from ridgeline.errors import InputError
@@ -53,6 +54,7 @@ def deploy(
     efficiency: str | Efficiency = "calibrated",
     routing: str = "uniform",
     speculation: Speculation | None = None,
+    engine: str = "ideal",
     memory_share: float = 0.9,
     catalog_dir: Path | None = None,
 ) -> Deployment:
@@ -72,6 +74,7 @@ def deploy(
         efficiency: Key of EFFICIENCIES, or an Efficiency.
         routing: How tokens choose experts, see `imbalance_of`.
         speculation: Drafts that every decode step verifies.
+        engine: Key of `cost.engines.ENGINES`; `ideal` adds nothing to the kernels.
         memory_share: Share of device memory the engine may fill.
         catalog_dir: Folder of the user's own entries.
 
@@ -113,6 +116,7 @@ def deploy(
         network=rates or CALIBRATED,
         imbalance=imbalance_of(routing),
         speculation=speculation,
+        engine=engine_profile(engine, cluster.device.vendor),
         memory_share=memory_share,
     )
 

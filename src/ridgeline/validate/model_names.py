@@ -34,9 +34,11 @@ PUBLISHED_CONFIGS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """Models that people measured and the catalogue lacks, by name."""
 
-_NOISE_TEXT = """instruct chat base hf it fp8 fp4 nvfp4 mxfp4 bf16 fp16 awq gptq preview thinking model
-    gguf q4 q8 q5 q6 q4_0 q8_0 q4_k_m f16 int4 int8 meta openai nvidia 0528 2507 the hermes
-    static pertensor dense moe dev"""
+_NOISE_TEXT = """
+instruct chat base hf it fp8 fp4 nvfp4 mxfp4 bf16 fp16 awq gptq preview thinking model gguf q4 q8
+q5 q6 q4_0 q8_0 q4_k_m f16 int4 int8 meta openai nvidia 0528 2507 the hermes static pertensor dense
+moe dev
+"""
 _NOISE = frozenset(_NOISE_TEXT.split())
 
 
@@ -74,14 +76,12 @@ def architecture_named(name: str) -> Architecture:
 def _words(text: str) -> frozenset[str]:
     low = re.sub(r"^[a-z\-]+/", "", text.lower().split(",")[0]).replace("_", "-")
     words: set[str] = set()
-    for word in re.split(r"[^a-z0-9.]+", low):
+    for word in set(re.split(r"[^a-z0-9.]+", low)) - _NOISE:
         # qwen3.5 is qwen 3.5; v3, r1, m2.5 and k2 stay whole.
         parts = re.fullmatch(r"([a-z]{3,})(\d[\d.]*)", word)
         words |= set(parts.groups()) if parts else {word}
     return frozenset(
-        w
-        for w in words - _NOISE - {""}
-        if not re.fullmatch(r"\d+(\.\d+)?(gib|gb)|\d{4}|q\d.*|\d+e", w)
+        w for w in words - {""} if not re.fullmatch(r"\d+(\.\d+)?(gib|gb)|\d{4}|q\d.*|\d+e", w)
     )
 
 
@@ -92,8 +92,10 @@ def _plain(name: str) -> bool:
 
 _SIZE = re.compile(r"(?:a?\d+(?:\.\d+)?(?:b|m)|\d+x\d+b)")
 _VERSION = re.compile(r"[vrmk]?\d+(?:\.\d+)*")
-_VARIANT_TEXT = """mini nano micro tiny small medium large lite flash air plus max ultra super coder code math
-    vl omni next scout maverick distill linear pro vision text"""
+_VARIANT_TEXT = """
+mini nano micro tiny small medium large lite flash air plus max ultra super coder code math vl omni
+next scout maverick distill linear pro vision text
+"""
 _VARIANTS = frozenset(_VARIANT_TEXT.split())
 """Words that make another model."""
 

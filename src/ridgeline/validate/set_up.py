@@ -32,7 +32,7 @@ ENGINE_WORDS = (
     ("tensorrt", "trtllm"),
     ("trt", "trtllm"),
     ("vllm", "vllm"),
-    ("atom", "vllm"),
+    ("atom", "atom"),
     ("deepseek", "sglang"),
     ("fastertransformer", "trtllm"),
     ("lmdeploy", "vllm"),
@@ -51,6 +51,10 @@ def engine_of(text: str) -> str:
     return name
 
 
+_NARROW_MXFP4 = frozenset(("blackwell", "blackwell_ultra"))
+"""Where engines multiply mxfp4 experts with 8-bit activations; elsewhere they expand them."""
+
+
 @functools.cache
 def _set_up(
     model: str,
@@ -64,15 +68,20 @@ def _set_up(
     name, formats = formats_of(find_model(model), w_dtype, kv_dtype)
     named = find_chip(chip)
     tp, pp, ep, dp, cp = degrees
+    architecture = architecture_named(name)
+    per_class = dict(formats.per_class)
+    if architecture.weight_format == "mxfp4" and named.device.generation in _NARROW_MXFP4:
+        per_class["expert"] = "mxfp4_a8"
     deployment = deploy(
-        architecture_named(name),
+        architecture,
         on=cluster_of(chip, devices),
         devices=devices,
         degrees={"tp": tp, "pp": pp, "ep": ep, "dp": dp, "cp": cp},
         dtype=formats.dtype,
         kv_cache_dtype=formats.kv_dtype,
-        dtypes=dict(formats.per_class),
+        dtypes=per_class,
         efficiency=default_efficiency(),
+        engine=engine,
     )
     return SetUp(deployment=deployment, engine=engine, flags=(*formats.flags, *named.flags))
 

@@ -1,0 +1,131 @@
+"""What a serving engine adds to the kernels of a step: small kernels, sampling, the host.
+
+A step of a real engine is longer than its matrix multiplications, attention and messages:
+
+- small kernels in every layer that no operation stands for (residuals, quantisation of
+  activations, rotary, router top-k, sorting and gathering tokens by expert): `layer_s`;
+- sampling, scheduling and returning a token for every sequence, on the host: `sequence_s`;
+- the same for the step as a whole: `step_s`;
+- without captured graphs, the host launches every kernel itself, and a device that is faster
+  waits: `eager_layer_s` is a floor, not a sum.
+
+Real routers also touch fewer experts than uniform ones would, and engines run the two grouped
+GEMMs and shared experts side by side: `expert_share` of the standalone time is left.
+
+The figures are fitted to published serving steps by dev/fit_engines.py, per engine and vendor,
+never per model or chip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ridgeline.cost.engine_fits import ENGINE_FITS, EXPERT_SHARE
+from ridgeline.errors import UnknownNameError
+
+Scheduling = Literal["mixed", "separate"]
+"""`mixed`: prompts ride on decode steps in chunks; `separate`: prefill steps of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineProfile:
+    """One engine on the devices of one vendor."""
+
+    name: str
+    versions: str
+    layer_s: float = 0.0
+    """Small kernels of one layer [s]."""
+    sequence_s: float = 0.0
+    """Host time per sequence of one attention group and step [s]."""
+    step_s: float = 0.0
+    """Host time per step [s]."""
+    eager_layer_s: float = 0.0
+    """Time the host needs to launch one layer without captured graphs [s]; 0: graphs."""
+    expert_share: float = 1.0
+    """Share of the standalone time of grouped expert GEMMs."""
+    scheduling: Scheduling = "mixed"
+    chunk_tokens: int = 8192
+    """Most prompt tokens of one step and attention group, by default."""
+    error: float = 0.0
+    """Median absolute error on held-out (model, chip) groups it was fitted without [1]."""
+    source: str = ""
+    flags: tuple[str, ...] = ()
+
+
+_SOURCE = "InferenceX closed-loop runs of 2026, decode steps without speculation"
+_SCHEDULING: dict[str, Scheduling] = {"sglang": "separate"}
+_VERSIONS = {
+    "vllm": "0.6 and later (captured graphs)",
+    "sglang": "0.5",
+    "trtllm": "1.0 and later",
+    "atom": "2026",
+}
+
+
+def _fitted(engine: str, vendor: str) -> EngineProfile:
+    layer_us, sequence_us, error = ENGINE_FITS[engine, vendor]
+    return EngineProfile(
+        name=engine,
+        versions=_VERSIONS[engine],
+        layer_s=layer_us * 1e-6,
+        sequence_s=sequence_us * 1e-6,
+        expert_share=EXPERT_SHARE,
+        scheduling=_SCHEDULING.get(engine, "mixed"),
+        error=error / 100,
+        source=_SOURCE,
+    )
+
+
+_EAGER = EngineProfile(
+    name="vllm-0.2",
+    versions="0.1 to 0.4 (eager, Python per kernel)",
+    eager_layer_s=540e-6,
+    scheduling="separate",
+    chunk_tokens=2560,
+    source="Splitwise, ISCA 2024: 43 ms per step of 80 layers where the device is faster",
+)
+_LLAMA_CPP = EngineProfile(
+    name="llamacpp",
+    versions="2024 and later, one process",
+    scheduling="mixed",
+    chunk_tokens=512,
+    source="default of --ubatch-size",
+)
+PROFILES: Mapping[tuple[str, str], EngineProfile] = {
+    **{(engine, vendor): _fitted(engine, vendor) for engine, vendor in ENGINE_FITS},
+    ("vllm-0.2", "*"): _EAGER,
+    ("llamacpp", "*"): _LLAMA_CPP,
+}
+"""By engine and vendor; vendor `*` is any other."""
+ENGINES = ("ideal", *sorted({engine for engine, _ in PROFILES}))
+"""Names for people; `ideal` adds nothing."""
+
+
+def engine_profile(name: str, vendor: str) -> EngineProfile | None:
+    """Return the profile of an engine on a vendor's devices; None for `ideal`.
+
+    A vendor that nobody measured with this engine gets another vendor's profile and a flag.
+
+    Raises:
+        UnknownNameError: no such engine.
+    """
+    if name == "ideal":
+        return None
+    known = {v: p for (engine, v), p in PROFILES.items() if engine == name}
+    if not known:
+        raise UnknownNameError("engine", name, ENGINES, list_command="ridgeline estimate --help")
+    exact = known.get(vendor.lower(), known.get("*"))
+    if exact is not None:
+        return exact
+    measured, profile = next(iter(known.items()))
+    flag = f"engine: {name} not measured on {vendor or 'this vendor'}; figures of {measured}"
+    return EngineProfile(
+        **{
+            field: getattr(profile, field)
+            for field in EngineProfile.__dataclass_fields__
+            if field != "flags"
+        },
+        flags=(flag,),
+    )
