@@ -113,6 +113,7 @@ def _order(version: str) -> tuple[int, ...]:
 
 def _read(file: Path, keys: list[str]) -> pd.DataFrame:
     rows = pd.read_parquet(file)
+    keys = [k for k in keys if k in rows]
     rows["latency"] = pd.to_numeric(rows.latency, errors="coerce")
     rows = rows[rows.latency > 0]
     return rows.groupby(keys).latency.median().reset_index()
@@ -174,8 +175,12 @@ def _attentions(root: Path, system: str, device: Device) -> Iterator[Group]:
     keys += ["num_key_value_heads", "head_dim", "window_size"]
     for prefill, name in ((True, "context_attention"), (False, "generation_attention")):
         for engine, version, file in _newest(root / system / "attention", name):
-            frame = pd.read_parquet(file)
-            rows = _read(file, [k for k in keys if k in frame])
+            rows = _read(file, [*keys, "kernel_source"])
+            # Triton serves shapes that the engine's own kernel does not; where that is
+            # FlashInfer's TensorRT-LLM kernel, plain FlashInfer is a second choice too.
+            rows = rows[~rows.kernel_source.str.contains("triton")]
+            main = rows.kernel_source == "trtllm_mha"
+            rows = rows[main] if main.any() else rows
             rows = rows[rows.window_size == 0] if "window_size" in rows else rows
             # Shapes of today's models: others fall back to slow kernels.
             sharing = rows.num_heads / rows.num_key_value_heads
