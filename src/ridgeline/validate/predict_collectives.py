@@ -27,6 +27,8 @@ _KINDS: dict[str, CollectiveKind] = {
     "reduce_scatter": "reduce_scatter",
     "all_to_all": "all_to_all",
 }
+_LIBRARY_ALGORITHMS = frozenset({"ring", "ring_ll", "tree", "in_network", "send", "pairwise"})
+"""What NCCL, RCCL and their kin choose from; one- and two-shot are kernels of serving engines."""
 
 
 def predict_collectives(rows: Sequence[TruthRow]) -> dict[str, Answer]:
@@ -54,12 +56,21 @@ def _one(row: TruthRow) -> Answer:
     if kind == "all_gather":
         payload = payload / ranks
     message = Message(kind=kind, payload_bytes=payload, group=ranks, axis="tp")
-    cost = collective_time(message, cluster, Layout(tp=ranks), efficiency=CALIBRATED)
+    cost = _library_cost(message, cluster, Layout(tp=ranks))
     if "busbw" in row.metric:
         value = payload * 2 * (ranks - 1) / ranks / float(cost.time_s) / 1e9
     else:
         value = in_unit(float(cost.time_s), row.unit)
     return _prediction(value, cost, "collective")
+
+
+def _library_cost(message: Message, cluster: Cluster, layout: Layout) -> CollectiveCost:
+    """Return the cost with what a collectives library runs; engines' own kernels are left out."""
+    free = collective_time(message, cluster, layout, efficiency=CALIBRATED)
+    library = [name for name in free.candidates_s if name in _LIBRARY_ALGORITHMS]
+    if not library:
+        return free
+    return collective_time(message, cluster, layout, efficiency=CALIBRATED, algorithms=library)
 
 
 def _kind(row: TruthRow) -> CollectiveKind | None:
