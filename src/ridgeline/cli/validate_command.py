@@ -13,14 +13,50 @@ from ridgeline.cli.options import output_options
 
 @click.command(name="validate")
 @click.option(
+    "--truth",
+    type=click.Path(path_type=Path),
+    help="Folder of CSV files of published measurements; the packaged ones when not given.",
+)
+@click.option(
     "--corpus",
     type=click.Path(path_type=Path),
-    required=True,
-    help="Folder of config.json files with an INDEX.csv of known parameter counts.",
+    help="Instead: folder of config.json files with an INDEX.csv of known parameter counts.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Draw predicted against published to this .png, .svg or .pdf file.",
 )
 @output_options()
-def command(corpus: Path, style: Any) -> None:
-    """Score parameter counts of config files against known ones; exit 1 if one is silently wrong.
+def command(truth: Path | None, corpus: Path | None, plot: Path | None, style: Any) -> None:
+    """Score predictions against published measurements, or parameter counts against known ones.
+
+    Exits 1 when a group of measurements is predicted worse than on record, or a parameter count
+    is silently wrong.
+    """
+    if corpus is not None:
+        if truth is not None or plot is not None:
+            raise click.UsageError("--corpus goes without --truth and --plot.")
+        _corpus(corpus, style)
+        return
+    import json  # noqa: PLC0415
+
+    from ridgeline.report.truth import truth_json, truth_plot, truth_text  # noqa: PLC0415
+    from ridgeline.validate.truth import validate_truth  # noqa: PLC0415
+
+    result = validate_truth(truth)
+    if plot is not None:
+        truth_plot(result, plot)
+    if style == "json":
+        click.echo(json.dumps(truth_json(result), indent=2))
+    else:
+        click.echo(truth_text(result, style))
+    if result.worse:
+        sys.exit(1)
+
+
+def _corpus(corpus: Path, style: Any) -> None:
+    """Score parameter counts.
 
     INDEX.csv needs the columns file, meta_params, oracle_corrected, meta_nontext_params,
     expected_behaviour and published_total_B.

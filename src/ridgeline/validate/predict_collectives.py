@@ -52,7 +52,7 @@ def _one(row: TruthRow) -> Answer:
     if kind is None or payload is None:
         return NotPredicted(reason=f"collective metric `{row.metric}` is not modelled")
     ranks = row.count("workers", row.count("n_chips"))
-    cluster = cluster_of(row.chip, ranks, per_node=row.number("devices_per_node"))
+    cluster = cluster_of(row.chip, ranks)
     if kind == "all_gather":
         payload = payload / ranks
     message = Message(kind=kind, payload_bytes=payload, group=ranks, axis="tp")
@@ -85,10 +85,15 @@ def _prediction(value: float, cost: CollectiveCost, family: str) -> Prediction:
                       flags=cost.flags)  # fmt: skip
 
 
-def cluster_of(chip: str, devices: int, *, per_node: float | None = None) -> Cluster:
+_PCIE_BYTES_PER_S = 31.5e9
+"""PCIe 4.0 x16: 16 GT/s x 16 x 128/130 / 8."""
+
+
+def cluster_of(chip: str, devices: int) -> Cluster:
     """Return `devices` of a chip, joined as its usual server joins them.
 
-    `pairwise` NVLink (bridges between two cards) keeps the link for two and PCIe beyond.
+    `pairwise` NVLink (bridges between two cards) keeps the link for two; beyond, the two cards of
+    a pair share one path of PCIe 4.0 x16 through the host.
     """
     named = find_chip(chip)
     if not named.in_catalog:
@@ -101,12 +106,11 @@ def cluster_of(chip: str, devices: int, *, per_node: float | None = None) -> Clu
         pcie = NetworkTier(
             name="scale_out",
             size=devices,
-            bandwidth_bytes_per_s=31.5e9,
+            bandwidth_bytes_per_s=_PCIE_BYTES_PER_S / 2,
             latency_s=5e-6,
             topology="switch",
         )
         return replace(cluster, tiers=(pairs,) if devices <= 2 else (pairs, pcie))
-    del per_node
     return cluster
 
 

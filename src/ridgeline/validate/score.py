@@ -75,7 +75,8 @@ def score(
     rows: Sequence[TruthRow],
     answers: Mapping[str, Answer],
     *,
-    bands: Mapping[str, tuple[float, float]] | None = None,
+    bands: Mapping[str, tuple[float, float]],
+    held_out: frozenset[tuple[str, str]] = frozenset(),
     scorable: str = "YP",
 ) -> Report:
     """Return the report of rows and their answers.
@@ -83,9 +84,9 @@ def score(
     Args:
         rows: Published rows.
         answers: By row id.
-        bands: Recorded 10th and 90th percentile of ln(published / predicted) by family, for
-            rows that bands were not made from; None: each group's band comes from the residuals
-            of the other groups of its family.
+        bands: Recorded 10th and 90th percentile of ln(published / predicted) by family.
+        held_out: (file, id) of the rows that the bands were made from: each gets the band of the
+            other (file, model, chip) groups of its family instead.
         scorable: Classes to score.
     """
     scored: list[Scored] = []
@@ -100,7 +101,7 @@ def score(
             left[row.file, "the prediction or the row is not a positive number"] += 1
         else:
             scored.append(Scored(row=row, prediction=answer))
-    inside = _inside(scored, bands)
+    inside = _inside(scored, bands, held_out)
     families: dict[tuple[str, str], list[int]] = defaultdict(list)
     sources: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for i, item in enumerate(scored):
@@ -146,29 +147,32 @@ def _by_group(items: Sequence[Scored]) -> list[list[Scored]]:
     return list(groups.values())
 
 
+_UNKNOWN_BAND = (math.log(0.5), math.log(2.0))
+"""For a family without a band on record."""
+
+
 def _inside(
-    scored: Sequence[Scored], bands: Mapping[str, tuple[float, float]] | None
+    scored: Sequence[Scored],
+    bands: Mapping[str, tuple[float, float]],
+    held_out: frozenset[tuple[str, str]],
 ) -> list[bool]:
-    """Return whether each row lies in its band, left-one-group-out where none is recorded."""
-    if bands is not None:
-        wide = (math.log(0.5), math.log(2.0))
-        return [
-            bands.get(x.prediction.family, wide)[0]
-            <= x.log_ratio
-            <= bands.get(x.prediction.family, wide)[1]
-            for x in scored
-        ]
+    """Return whether each row lies in its band."""
+    known = [x for x in scored if (x.row.file, x.row.id) in held_out]
     by_family: dict[str, list[Scored]] = defaultdict(list)
-    for item in scored:
+    for item in known:
         by_family[item.prediction.family].append(item)
-    held_out: dict[tuple[str, tuple[str, str, str]], tuple[float, float]] = {}
+    left_out: dict[tuple[str, tuple[str, str, str]], tuple[float, float]] = {}
     for family, items in by_family.items():
         for group in {x.row.group for x in items}:
             rest = [x for x in items if x.row.group != group]
-            held_out[family, group] = _band(rest or items)
+            left_out[family, group] = _band(rest) if rest else _UNKNOWN_BAND
     result: list[bool] = []
     for item in scored:
-        low, high = held_out[item.prediction.family, item.row.group]
+        family = item.prediction.family
+        if (item.row.file, item.row.id) in held_out:
+            low, high = left_out[family, item.row.group]
+        else:
+            low, high = bands.get(family, _UNKNOWN_BAND)
         result.append(low <= item.log_ratio <= high)
     return result
 
