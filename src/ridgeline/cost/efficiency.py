@@ -168,14 +168,16 @@ class Efficiency:
                 fitted_flop_per_joule=fitted.flop_per_s / fitted.tdp_w,
                 flop_per_joule=peak / device.tdp_w,
             )
+        # What runs beside the matrix units keeps its time, whatever they and their clock do.
+        beside = faster * (share / curve.compute_share)
         vector = device.peak_flop_per_s.get("fp32")
         if width and vector:
-            width = width * (faster / (vector / fitted.fp32_flop_per_s))
+            width = width * (beside / (vector / fitted.fp32_flop_per_s))
         return replace(
             curve,
             compute_share=share,
             softmax_width=width,
-            tail_tiles=curve.tail_tiles * faster,
+            tail_tiles=curve.tail_tiles * beside,
         )
 
     def _drawn(self, kind: str, curve: Curve) -> Curve:
