@@ -183,8 +183,8 @@ def why_text(result: Any) -> str:
         f"all behind the largest {human(float(row['overlap_step_s']), 's')}",
     ]
     heading = (
-        f"why {human(total, 's')} at batch {row['batch']:,}, context {row['context']:,}"
-        f"{_band_text(row)} (detailed; the parts sum to it):"
+        f"why {human(total, 's')}{_band_text(row)} at batch {row['batch']:,},"
+        f" context {row['context']:,} (the parts sum to it):"
     )
     return "\n".join(
         [
@@ -280,7 +280,7 @@ def _band_text(row: Mapping[str, Any]) -> str:
     low, high = row["step_p10_s"], row["step_p90_s"]
     if low is None or not math.isfinite(low):
         return ""
-    return f", 10-90 % band {human(float(low), 's')} to {human(float(high), 's')}"
+    return f" (10-90 %: {human(float(low), 's')} to {human(float(high), 's')})"
 
 
 def _heading(result: Any) -> str:
