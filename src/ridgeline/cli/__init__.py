@@ -16,6 +16,7 @@ VERBS: dict[str, str] = {
     "estimate": "Step time, speed and cost of a model on a cluster, and what binds.",
     "experts": "Place and replicate experts over ranks, nodes and racks.",
     "pipelines": "What cutting a model into stages fixes, and what it does not.",
+    "explore": "All of it in a browser, and over HTTP.",
     "plan": "Which layout, batch and pools meet the targets on N devices, and why.",
     "lecture": "Every claim of the lecture recomputed, with a verdict.",
     "list": "Names in the catalogue: devices, clusters, models, prices.",

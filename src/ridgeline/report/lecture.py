@@ -64,7 +64,7 @@ def lecture_json(answers: Sequence[Any], work: Any, stated_value: Any) -> dict[s
 
 
 def _claim_json(answer: Any, work: Any, stated_value: Any) -> dict[str, Any]:
-    values = [_value_json(value, work, stated_value) for value in answer.values]
+    values = [value_json(value, work, stated_value) for value in answer.values]
     empty: dict[str, Any] = {
         "stated": None,
         "computed": None,
@@ -72,7 +72,7 @@ def _claim_json(answer: Any, work: Any, stated_value: Any) -> dict[str, Any]:
         "inputs": {},
         "formula": None,
     }
-    first = _value_json(answer.deciding, work, stated_value) if values else empty
+    first = value_json(answer.deciding, work, stated_value) if values else empty
     claim = answer.claim
     return {
         "id": claim.id,
@@ -91,7 +91,8 @@ def _claim_json(answer: Any, work: Any, stated_value: Any) -> dict[str, Any]:
     }
 
 
-def _value_json(value: Any, work: Any, stated_value: Any) -> dict[str, Any]:
+def value_json(value: Any, work: Any, stated_value: Any) -> dict[str, Any]:
+    """Return one value of a claim as plain data."""
     check = value.check
     done = work(check)
     return {

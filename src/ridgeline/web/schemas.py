@@ -1,0 +1,330 @@
+"""The bodies of requests: arguments of study functions, bounded, with the flag of each."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from ridgeline.web.limits import MAX_EXPERT_CELLS, MAX_LIST, MAX_TEXT
+
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+Tokens = Annotated[int, Field(ge=0, le=2**40)] | Text
+"""4096, or "4k" (binary)."""
+Points = Tokens | Annotated[list[Annotated[int, Field(ge=0, le=2**40)]], Field(max_length=MAX_LIST)]
+"""One value, a list, or a range: "1:1024" in powers of two."""
+Degree = Annotated[int, Field(ge=1, le=2**20)]
+Number = Annotated[float, Field(ge=0, le=1e15)]
+Numbers = dict[Text, Number]
+PriceTier = Literal["standard", "batch", "flex", "priority", "fast", "balanced", "ultrafast"]
+
+
+class Request(BaseModel):
+    """Fields that are not known are refused."""
+
+    model_config = ConfigDict(
+        extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, frozen=True
+    )
+
+
+def flag(default: Any, name: str, *, scale: float | None = None, repeat: bool = False) -> Any:
+    """Return a field with a default and the flag of the command line that means the same."""
+    return Field(
+        default=default, json_schema_extra={"x-flag": name, "x-scale": scale, "x-repeat": repeat}
+    )
+
+
+def today() -> dt.date:
+    """Return today's date (UTC)."""
+    return dt.datetime.now(tz=dt.UTC).date()
+
+
+def day() -> Any:
+    """Return a field for the day of prices."""
+    return Field(default_factory=today, json_schema_extra={"x-flag": "--date"})
+
+
+class Served(Request):
+    """A model by its catalogue name, or by its own config.json."""
+
+    model: Text | None = None
+    """Catalogue name."""
+    config: dict[str, Any] | None = None
+    """The object in a config.json, in place of `model`; read as data, never run."""
+    name: Text = "config"
+    """What to call that model."""
+
+    @model_validator(mode="after")
+    def _one_model(self) -> Self:
+        if (self.model is None) == (self.config is None):
+            raise ValueError("give either model, a catalogue name, or config, a config.json object")
+        return self
+
+
+class Traffic(Served):
+    """How tokens choose experts, and drafts."""
+
+    routing: Text = flag("uniform", "--routing")
+    """`uniform`, `zipf:1.0` or `balanced`."""
+    spec_tokens: int | None = flag(None, "--spec-tokens")
+    """Drafts that every decode step verifies."""
+    acceptance: Text | None = flag(None, "--acceptance")
+    """Rate at which drafts are kept: "0.8", or per position "0.9,0.7"."""
+    draft_cost: Number | None = flag(None, "--draft-cost")
+    """One draft over a decode step; the model's own MTP layer when not given."""
+
+
+class EstimateRequest(Traffic):
+    """Arguments of `ridgeline.estimate`."""
+
+    on: Text = flag(..., "--on")
+    """Cluster or device."""
+    batch: Points = flag("1:1024", "--batch")
+    """Sequences."""
+    context: Points = flag(4096, "--context")
+    """Cached tokens per sequence; the prompt in prefill."""
+    phase: Literal["decode", "prefill", "mixed"] = flag("decode", "--phase")
+    chunk: int = flag(2048, "--chunk")
+    """Prompt tokens of a mixed step per attention group."""
+    devices: Degree | None = flag(None, "--devices")
+    tp: Degree | None = flag(None, "--tp")
+    pp: Degree | None = flag(None, "--pp")
+    ep: Degree | None = flag(None, "--ep")
+    dp: Degree | None = flag(None, "--dp")
+    cp: Degree | None = flag(None, "--cp")
+    redundant_experts: Annotated[int, Field(ge=0, le=2**20)] = flag(0, "--redundant-experts")
+    network: Literal["calibrated", "typical", "ideal"] = flag("calibrated", "--network")
+    overlap: Literal["none", "two-batch", "full"] = flag("none", "--overlap")
+    dtype: Text | None = flag(None, "--dtype")
+    kv_cache_dtype: Text | None = flag(None, "--kv-cache-dtype")
+    dtypes: Annotated[dict[Text, Text], Field(max_length=16)] = flag({}, "--dtype-of")
+    """Weights of one class: attention, ffn, expert, shared_expert, router, embedding, head."""
+    usd_per_device_hour: Number | None = flag(None, "--usd-per-hour")
+    fidelity: Literal["detailed", "chalk"] = flag("detailed", "--fidelity")
+    efficiency: Literal["calibrated", "typical", "ideal"] = flag("calibrated", "--efficiency")
+    memory_share: Number = flag(0.9, "--gpu-memory-utilization")
+    parts: bool = True
+    """Whether each row has its parts; without them curves are a tenth of the size."""
+
+
+class SweepRequest(EstimateRequest):
+    """An estimate over values of one figure of the hardware."""
+
+    sweep: Text = flag(..., "--sweep")
+    """FIGURE=VALUES: "memory_bandwidth=0.5x,1x,2x"."""
+
+
+class ModelRequest(Served):
+    """A model whose sheet is wanted."""
+
+
+class PlanRequest(Traffic):
+    """Arguments of `ridgeline.study.plan.plan`."""
+
+    on: Text = flag(..., "--on")
+    devices: Degree | None = flag(None, "--devices")
+    isl: Tokens = flag(..., "--isl")
+    """Prompt tokens."""
+    osl: Tokens = flag(..., "--osl")
+    """Output tokens."""
+    ttft_s: Number | None = flag(None, "--ttft-ms", scale=1e3)
+    """Largest time to first token [s]."""
+    tpot_s: Number | None = flag(None, "--tpot-ms", scale=1e3)
+    """Largest time per output token [s]."""
+    objective: Literal["cost", "throughput", "latency"] = flag("throughput", "--objective")
+    dtypes: Annotated[tuple[Text, ...], Field(min_length=1, max_length=4)] = flag(
+        ("auto",), "--dtype"
+    )
+    """Weights to try; `auto` is the checkpoint's."""
+    kv_cache_dtypes: Annotated[tuple[Text, ...], Field(min_length=1, max_length=4)] = flag(
+        ("auto", "fp8"), "--kv-cache-dtype"
+    )
+    pools: bool = flag(default=True, name="--no-pools")
+    """Also try separate prefill and decode pools."""
+    chunk: int = flag(2048, "--chunk")
+    usd_per_device_hour: Number | None = flag(None, "--usd-per-hour")
+    memory_share: Number = flag(0.9, "--gpu-memory-utilization")
+    max_pp: Annotated[int, Field(ge=1, le=64)] = flag(16, "--max-pp")
+
+
+class RacksRequest(Request):
+    """Arguments of `ridgeline.study.racks.racks`."""
+
+    model: Text = flag("deepseek-v3", "--model")
+    """A mixture of experts of the catalogue."""
+    on: Text = flag("gb200-nvl72", "--on")
+    devices_per_rack: Degree | None = flag(None, "--devices-per-rack")
+    num_racks: Annotated[tuple[Degree, ...], Field(min_length=1, max_length=16)] = flag(
+        (1, 2, 3, 4), "--racks"
+    )
+    ratios: Annotated[tuple[Number, ...], Field(min_length=1, max_length=16)] = flag(
+        (1.0, 4.0, 8.0, 18.0), "--ratio"
+    )
+    """Scale-up over scale-out bandwidth per device."""
+    tokens_per_device: Annotated[int, Field(ge=1, le=2**24)] = flag(128, "--tokens-per-device")
+    context: Tokens = flag(4096, "--context")
+    dispatch_bytes: Number = flag(1.0, "--dispatch-bytes")
+    combine_bytes: Number = flag(2.0, "--combine-bytes")
+    load: Annotated[tuple[Number, ...], Field(max_length=4096)] | None = None
+    """Relative load of each routed expert; uniform when not given."""
+
+
+class CacheRequest(Request):
+    """Arguments of `ridgeline.study.cache.cache`."""
+
+    model: Text
+    on: Text = flag(..., "--on")
+    context: Tokens = flag("32k", "--context")
+    hold: Text = flag("5m,1h,24h", "--hold")
+    """Hold times: "30s,5m,1h"."""
+    devices: Degree | None = flag(None, "--devices")
+    dtype: Text | None = flag(None, "--dtype")
+    kv_cache_dtype: Text | None = flag(None, "--kv-cache-dtype")
+    usd_per_device_hour: Number | None = flag(None, "--usd-per-hour")
+    usd_per_gb: Annotated[Numbers, Field(max_length=32)] = flag({}, "--price")
+    """Purchase prices by tier id."""
+    only: Annotated[tuple[Text, ...], Field(max_length=32)] = flag((), "--tier", repeat=True)
+    """Tier ids; all when empty."""
+    stall: Number = flag(1.0, "--stall")
+    """Share of a load for which the accelerators wait."""
+    provider_price: Text | None = flag(None, "--provider")
+    """A provider/model whose cache writes are compared."""
+    price_date: dt.date | None = flag(None, "--date")
+
+
+class ExpertsRequest(Request):
+    """Arguments of `ridgeline.study.experts.experts`, with the counts themselves."""
+
+    counts: Annotated[
+        list[Annotated[list[Number], Field(min_length=1, max_length=4096)]],
+        Field(min_length=1, max_length=512),
+    ]
+    """Tokens per expert, layers x experts."""
+    ranks: Annotated[int, Field(ge=1, le=4096)] = flag(..., "--ranks")
+    ranks_per_node: Degree | None = flag(None, "--ranks-per-node")
+    nodes_per_rack: Degree | None = flag(None, "--nodes-per-rack")
+    num_redundant: Annotated[int, Field(ge=0, le=4096)] = flag(0, "--redundant")
+    num_groups: Annotated[int, Field(ge=1, le=4096)] = flag(1, "--groups")
+    hidden_size: Degree | None = flag(None, "--hidden-size")
+    dispatch_format: Text = flag("fp8", "--dispatch-format")
+    combine_format: Text = flag("bf16", "--combine-format")
+    tokens: Number | None = flag(None, "--tokens")
+    seed: Annotated[int, Field(ge=0, le=2**31)] = flag(0, "--seed")
+    kicks: Annotated[int, Field(ge=0, le=200)] = flag(60, "--kicks")
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        cells = sum(len(row) for row in self.counts)
+        if cells > MAX_EXPERT_CELLS:
+            raise ValueError(f"counts may have at most {MAX_EXPERT_CELLS:,} cells: {cells:,}")
+        return self
+
+
+class ListRequest(Request):
+    """Which kind of catalogue entry, and part of a name."""
+
+    kind: Literal["devices", "clusters", "models", "prices", "formats"]
+    search: Text = ""
+
+
+class EntryRequest(Request):
+    """One catalogue entry."""
+
+    kind: Literal["devices", "clusters", "models", "prices"]
+    name: Text
+
+
+class LectureRequest(Request):
+    """A chapter, a kind or a claim of the lecture."""
+
+    which: Text | None = None
+
+
+class ChalkRequest(Request):
+    """A value of a claim, with other inputs."""
+
+    claim: Text
+    """Id, such as C1-N7."""
+    value: Annotated[int, Field(ge=0, le=100)] = 0
+    """Which of the claim's values."""
+    inputs: Annotated[dict[Text, float | bool], Field(max_length=32)] = Field(default={})
+    """Numbers in SI, by the names of the value's own inputs."""
+
+
+class QuizRequest(Request):
+    """An answer to one value of a claim."""
+
+    claim: Text
+    value: Annotated[int, Field(ge=0, le=100)] = 0
+    answer: Text
+    """A number with its unit: "20 ms"."""
+
+
+class PricesRequest(Request):
+    """Which list prices."""
+
+    pattern: Text = ""
+    tier: PriceTier = flag("standard", "--tier")
+    date: dt.date = day()
+    hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
+
+
+class SheetRequest(Request):
+    """Whose price sheet."""
+
+    model: Text
+    date: dt.date = day()
+    hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
+
+
+class BillRequest(Request):
+    """Arguments of `ridgeline.study.prices.cost`."""
+
+    model: Text
+    input_tokens: Tokens = flag(..., "--input")
+    output_tokens: Tokens = flag(..., "--output")
+    cached_tokens: Tokens = flag(0, "--cached")
+    written_tokens: Tokens = flag(0, "--written")
+    ttl: Text | None = flag(None, "--ttl")
+    tier: PriceTier = flag("standard", "--tier")
+    date: dt.date = day()
+    hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
+
+
+class DecodeRequest(Request):
+    """Arguments of `ridgeline.study.price_decode.decode`."""
+
+    model: Text
+    date: dt.date = day()
+    list_name: Text | None = flag(None, "--list")
+    fast_speed: Number | None = flag(None, "--fast-speed")
+    fast_price: Number | None = flag(None, "--fast-price")
+    draws: Annotated[int, Field(ge=1000, le=200_000)] = flag(100_000, "--draws")
+    seed: Annotated[int, Field(ge=0, le=2**31)] = flag(0, "--seed")
+
+
+class MarginRequest(Request):
+    """Arguments of `ridgeline.study.margins.margins`."""
+
+    price: Text
+    """provider/model."""
+    model: Text = flag(..., "--serve")
+    """What is really served."""
+    on: Text = flag(..., "--on")
+    speed: Number = flag(20.0, "--speed")
+    """Tokens per second of every user."""
+    date: dt.date = day()
+    utilisation: Number | None = flag(None, "--utilisation")
+    rate: Number | None = flag(None, "--rate")
+    replicas: Degree = flag(1, "--replicas")
+    output_tokens: Annotated[int, Field(ge=1, le=2**27)] = flag(500, "--osl")
+    target_margin: Number = flag(0.5, "--target")
+    devices: Degree | None = flag(None, "--devices")
+    tp: Degree | None = flag(None, "--tp")
+    pp: Degree | None = flag(None, "--pp")
+    ep: Degree | None = flag(None, "--ep")
+    dp: Degree | None = flag(None, "--dp")
+    dtype: Text | None = flag(None, "--dtype")
+    kv_cache_dtype: Text | None = flag(None, "--kv-cache-dtype")
+    usd_per_device_hour: Number | None = flag(None, "--usd-per-hour")
