@@ -9,8 +9,7 @@ A step of a real engine is longer than its matrix multiplications, attention and
 - without captured graphs, the host launches every kernel itself, and a device that is faster
   waits: `eager_layer_s` is a floor, not a sum.
 
-Real routers also touch fewer experts than uniform ones would, and engines run the two grouped
-GEMMs and shared experts side by side: `expert_share` of the standalone time is left.
+Kernels of engines before captured graphs were less fused: `busy_share` stretches them.
 
 The figures are fitted to published serving steps by dev/fit_engines.py, per engine and vendor,
 never per model or chip.
@@ -19,10 +18,10 @@ never per model or chip.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ridgeline.cost.engine_fits import ENGINE_FITS, EXPERT_SHARE
+from ridgeline.cost.engine_fits import ENGINE_FITS, OLDER_LAYER_US
 from ridgeline.errors import UnknownNameError
 
 Scheduling = Literal["mixed", "separate"]
@@ -36,15 +35,17 @@ class EngineProfile:
     name: str
     versions: str
     layer_s: float = 0.0
-    """Small kernels of one layer [s]."""
+    """Small kernels of one layer on the vendor's newest generation [s]."""
+    older_layer_s: Mapping[str, float] = field(default_factory=dict[str, float])
+    """What they take longer on other generations [s]."""
     sequence_s: float = 0.0
     """Host time per sequence of one attention group and step [s]."""
     step_s: float = 0.0
     """Host time per step [s]."""
     eager_layer_s: float = 0.0
     """Time the host needs to launch one layer without captured graphs [s]; 0: graphs."""
-    expert_share: float = 1.0
-    """Share of the standalone time of grouped expert GEMMs."""
+    busy_share: float = 1.0
+    """Time of kernels over that of today's."""
     scheduling: Scheduling = "mixed"
     chunk_tokens: int = 8192
     """Most prompt tokens of one step and attention group, by default."""
@@ -56,6 +57,7 @@ class EngineProfile:
 
 _SOURCE = "InferenceX closed-loop runs of 2026, decode steps without speculation"
 _SCHEDULING: dict[str, Scheduling] = {"sglang": "separate"}
+_OLDER = {generation: us * 1e-6 for generation, us in OLDER_LAYER_US.items()}
 _VERSIONS = {
     "vllm": "0.6 and later (captured graphs)",
     "sglang": "0.5",
@@ -71,7 +73,7 @@ def _fitted(engine: str, vendor: str) -> EngineProfile:
         versions=_VERSIONS[engine],
         layer_s=layer_us * 1e-6,
         sequence_s=sequence_us * 1e-6,
-        expert_share=EXPERT_SHARE,
+        older_layer_s=_OLDER,
         scheduling=_SCHEDULING.get(engine, "mixed"),
         error=error / 100,
         source=_SOURCE,
@@ -82,9 +84,11 @@ _EAGER = EngineProfile(
     name="vllm-0.2",
     versions="0.1 to 0.4 (eager, Python per kernel)",
     eager_layer_s=540e-6,
+    busy_share=1.2,
     scheduling="separate",
     chunk_tokens=2560,
-    source="Splitwise, ISCA 2024: 43 ms per step of 80 layers where the device is faster",
+    source="Splitwise, ISCA 2024, Llama-2-70B on A100: 43 ms per step of 80 layers where the device"
+    " is faster, steps 1.2 times the kernels where it is not",
 )
 _LLAMA_CPP = EngineProfile(
     name="llamacpp",
@@ -121,11 +125,4 @@ def engine_profile(name: str, vendor: str) -> EngineProfile | None:
         return exact
     measured, profile = next(iter(known.items()))
     flag = f"engine: {name} not measured on {vendor or 'this vendor'}; figures of {measured}"
-    return EngineProfile(
-        **{
-            field: getattr(profile, field)
-            for field in EngineProfile.__dataclass_fields__
-            if field != "flags"
-        },
-        flags=(flag,),
-    )
+    return replace(profile, flags=(flag,))

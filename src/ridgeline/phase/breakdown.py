@@ -204,7 +204,7 @@ def breakdown(
                 op,
                 device,
                 efficiency,
-                times=times * _engine_share(engine, op),
+                times=times * (1.0 if engine is None else engine.busy_share),
                 launches=op.count * repeats,
                 sums=sums,
             )
@@ -217,7 +217,7 @@ def breakdown(
         )
     host_s = efficiency.host_s
     if engine is not None:
-        parts.append(_small_kernels(engine, layers, repeats, sums))
+        parts.append(_small_kernels(engine, device, layers * repeats, sums))
         host_s = host_s + _host_time(engine, layers, sequences, repeats, sums)
         flags.update(dict.fromkeys(engine.flags))
     fixed = sums.launch_s + host_s
@@ -236,14 +236,10 @@ def breakdown(
     )
 
 
-def _engine_share(engine: EngineProfile | None, op: Operation) -> float:
-    return engine.expert_share if engine is not None and op.family == "expert_gemm" else 1.0
-
-
-def _small_kernels(engine: EngineProfile, layers: Number, repeats: Number, sums: _Sums) -> Part:
+def _small_kernels(engine: EngineProfile, device: Device, executions: Number, sums: _Sums) -> Part:
     """Return what an engine runs in every layer beside the operations counted here."""
-    executions = layers * repeats
-    time = executions * engine.layer_s
+    each = engine.layer_s + engine.older_layer_s.get(device.generation, 0.0)
+    time = executions * each
     sums.local_s = sums.local_s + time
     sums.launch_s = sums.launch_s + time
     return Part(
@@ -254,7 +250,7 @@ def _small_kernels(engine: EngineProfile, layers: Number, repeats: Number, sums:
             family="elementwise",
             component="engine",
             compute_format="bf16",
-            count=layers,
+            count=executions,
         ),
         time_s=time,
         executions=executions,
