@@ -38,6 +38,8 @@ class EngineProfile:
     """Small kernels of one layer on the vendor's newest generation [s]."""
     older_layer_s: Mapping[str, float] = field(default_factory=dict[str, float])
     """What they take longer on other generations [s]."""
+    expert_layer_s: float = 0.0
+    """What they take longer in a layer with routed experts [s]."""
     sequence_s: float = 0.0
     """Host time per sequence of one attention group and step [s]."""
     step_s: float = 0.0
@@ -49,6 +51,8 @@ class EngineProfile:
     scheduling: Scheduling = "mixed"
     chunk_tokens: int = 8192
     """Most prompt tokens of one step and attention group, by default."""
+    own_kernels: bool = False
+    """Runs kernels that no library of data-centre kernels resembles (see `engines_local`)."""
     error: float = 0.0
     """Median absolute error on held-out (model, chip) groups it was fitted without [1]."""
     source: str = ""
@@ -92,15 +96,25 @@ _EAGER = EngineProfile(
 )
 _LLAMA_CPP = EngineProfile(
     name="llamacpp",
-    versions="2024 and later, one process",
-    scheduling="mixed",
+    versions="2025 and later (captured graphs)",
+    layer_s=42e-6,
+    expert_layer_s=50e-6,
     chunk_tokens=512,
-    source="default of --ubatch-size",
+    own_kernels=True,
+    source="Llama-2-7B on RTX PRO 6000, llama-bench of two mixtures on DGX Spark",
+)
+_LLAMA_CPP_2024 = replace(
+    _LLAMA_CPP,
+    name="llamacpp-2024",
+    versions="to mid-2024 (kernels launched one by one)",
+    layer_s=94e-6,
+    source="Llama-3-8B in two formats on seven cards: 2.5 to 3.4 ms per step beside the weights",
 )
 PROFILES: Mapping[tuple[str, str], EngineProfile] = {
     **{(engine, vendor): _fitted(engine, vendor) for engine, vendor in ENGINE_FITS},
     ("vllm-0.2", "*"): _EAGER,
     ("llamacpp", "*"): _LLAMA_CPP,
+    ("llamacpp-2024", "*"): _LLAMA_CPP_2024,
 }
 """By engine and vendor; vendor `*` is any other."""
 ENGINES = ("ideal", *sorted({engine for engine, _ in PROFILES}))

@@ -217,7 +217,10 @@ def breakdown(
         )
     host_s = efficiency.host_s
     if engine is not None:
-        parts.append(_small_kernels(engine, device, layers * repeats, sums))
+        routed = sum((op.count for op in operations if op.name in _ROUTED), start=0.0)
+        each = engine.layer_s + engine.older_layer_s.get(device.generation, 0.0)
+        extra = layers * each + routed * engine.expert_layer_s
+        parts.append(_small_kernels(engine, extra, layers, repeats, sums))
         host_s = host_s + _host_time(engine, layers, sequences, repeats, sums)
         flags.update(dict.fromkeys(engine.flags))
     fixed = sums.launch_s + host_s
@@ -236,10 +239,16 @@ def breakdown(
     )
 
 
-def _small_kernels(engine: EngineProfile, device: Device, executions: Number, sums: _Sums) -> Part:
+_ROUTED = frozenset(("experts.permute+activation",))
+"""The operation that stands once in every layer with routed experts."""
+
+
+def _small_kernels(
+    engine: EngineProfile, once_s: Number, layers: Number, repeats: Number, sums: _Sums
+) -> Part:
     """Return what an engine runs in every layer beside the operations counted here."""
-    each = engine.layer_s + engine.older_layer_s.get(device.generation, 0.0)
-    time = executions * each
+    executions = layers * repeats
+    time = once_s * repeats
     sums.local_s = sums.local_s + time
     sums.launch_s = sums.launch_s + time
     return Part(

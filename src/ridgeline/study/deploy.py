@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from ridgeline.cost.efficiency import IDEAL, TYPICAL, Efficiency
 from ridgeline.cost.efficiency_records import CALIBRATED as CALIBRATED_KERNELS
 from ridgeline.cost.engines import engine_profile
+from ridgeline.cost.engines_local import llama_cpp_kernels, with_half_accumulation
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
 from ridgeline.cost.network_records import TYPICAL as TYPICAL_NETWORK
 from ridgeline.errors import InputError
@@ -96,6 +98,11 @@ def deploy(
     if network not in NETWORKS:
         raise InputError(f"network must be one of {', '.join(NETWORKS)}: {network!r}.")
     rates = NETWORKS[network]
+    profile = engine_profile(engine, cluster.device.vendor)
+    kernels = _efficiency(efficiency)
+    if profile is not None and profile.own_kernels and efficiency == "calibrated":
+        cluster = replace(cluster, device=with_half_accumulation(cluster.device))
+        kernels = llama_cpp_kernels(cluster.device)
     if speculation is not None:
         check_speculation(architecture, speculation)
     layout = None
@@ -112,11 +119,11 @@ def deploy(
         cluster=cluster,
         num_devices=count,
         layout=layout,
-        efficiency=_efficiency(efficiency),
+        efficiency=kernels,
         network=rates or CALIBRATED,
         imbalance=imbalance_of(routing),
         speculation=speculation,
-        engine=engine_profile(engine, cluster.device.vendor),
+        engine=profile,
         memory_share=memory_share,
     )
 

@@ -141,6 +141,8 @@ def run_steps(deployment: Deployment, steps: Step | tuple[Step, ...]) -> Breakdo
         deployment.cluster.device,
         deployment.efficiency,
         network=None if deployment.layout is None else deployment.price_message,
+        engine=deployment.engine,
+        layers=float(deployment.architecture.num_layers),
     )
 
 
@@ -167,10 +169,13 @@ def _prefill(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
     for i, row in enumerate(rows):
         cached = row.number("depth") or 0.0
         chunk = min(_ubatch(row), prompt[i])
+        # Short prompts share a micro-batch.
+        together = max(1.0, min(batch[i], _ubatch(row) // prompt[i]))
         starts = cached + np.arange(0.0, prompt[i], chunk)
         sizes = np.minimum(chunk, cached + prompt[i] - starts)
-        step = run_steps(found.deployment, Step(batch=1.0, new_tokens=sizes, context=starts))
-        total = float(np.sum(np.broadcast_to(step.step_s, starts.shape))) * batch[i]
+        step = run_steps(found.deployment, Step(batch=together, new_tokens=sizes, context=starts))
+        rounds = batch[i] / together
+        total = float(np.sum(np.broadcast_to(step.step_s, starts.shape))) * rounds
         result[row.id] = _answer(
             row, total, batch[i] * prompt[i], step, 0, "local prefill", found.flags
         )

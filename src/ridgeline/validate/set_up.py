@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ridgeline.errors import InputError
 from ridgeline.phase.deployment import Deployment
@@ -12,7 +12,6 @@ from ridgeline.study.deploy import deploy
 from ridgeline.validate.chip_names import find_chip
 from ridgeline.validate.model_names import architecture_named, find_model, formats_of
 from ridgeline.validate.predict_collectives import cluster_of
-from ridgeline.validate.prediction import default_efficiency
 from ridgeline.validate.truth_rows import TruthRow
 
 
@@ -46,6 +45,8 @@ def engine_of(text: str) -> str:
     low = text.lower()
     name = next((engine for word, engine in ENGINE_WORDS if word in low), "ideal")
     version = re.search(r"v?(\d+\.\d+)", low)
+    if name == "llamacpp" and re.search(r"\b202[34]\b", low):
+        return "llamacpp-2024"
     if name == "vllm" and version and version[1] in ("0.1", "0.2", "0.3", "0.4"):
         return "vllm-0.2"
     return name
@@ -72,6 +73,10 @@ def _set_up(
     per_class = dict(formats.per_class)
     if architecture.weight_format == "mxfp4" and named.device.generation in _NARROW_MXFP4:
         per_class["expert"] = "mxfp4_a8"
+    if engine.startswith("llamacpp") and architecture.weight_format == "mxfp4":
+        # Published GGUF files keep everything but the experts in Q8_0.
+        formats = replace(formats, dtype="q8_0")
+        per_class["expert"] = "gguf_mxfp4"
     deployment = deploy(
         architecture,
         on=cluster_of(chip, devices),
@@ -80,7 +85,7 @@ def _set_up(
         dtype=formats.dtype,
         kv_cache_dtype=formats.kv_dtype,
         dtypes=per_class,
-        efficiency=default_efficiency(),
+        efficiency="calibrated",
         engine=engine,
     )
     return SetUp(deployment=deployment, engine=engine, flags=(*formats.flags, *named.flags))
