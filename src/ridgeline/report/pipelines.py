@@ -59,6 +59,16 @@ def _loop_json(result: Any, m: int, loop: Any) -> dict[str, Any]:
         "micro_batches": m,
         "token_period_s": token_period_s(loop),
         "idle_share": idle_share(loop),
+        "tasks": [
+            {
+                "stage": task.resource,
+                "micro_batch": task.micro_batch,
+                "token": task.token,
+                "start_s": start,
+                "end_s": end,
+            }
+            for task, start, end in zip(loop.tasks, loop.start_s, loop.end_s, strict=True)
+        ],
     }
 
 

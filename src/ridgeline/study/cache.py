@@ -21,6 +21,7 @@ from ridgeline.economics.cache_tiers import (
 )
 from ridgeline.economics.ownership import HOURS_PER_MONTH
 from ridgeline.errors import InputError
+from ridgeline.model.architecture import Architecture
 from ridgeline.model.state import state_bytes
 from ridgeline.study.estimate import estimate
 from ridgeline.study.price_decode import one_sheet
@@ -108,7 +109,7 @@ class CacheAnswer:
 
 
 def cache(
-    model: str,
+    model: str | Architecture,
     *,
     on: str,
     context: str = "32k",

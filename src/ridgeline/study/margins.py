@@ -24,6 +24,7 @@ from ridgeline.economics.token_cost import (
     utilisation_from_load,
 )
 from ridgeline.errors import InputError
+from ridgeline.model.architecture import Architecture
 from ridgeline.study.price_decode import one_sheet
 from ridgeline.study.prices import all_rows, find
 from ridgeline.study.serving_cost import ContextCost, ServingCosts, serving_costs
@@ -101,7 +102,7 @@ def stated_utilisation(
 def margins(
     price: str,
     *,
-    model: str,
+    model: str | Architecture,
     on: str,
     speed: float,
     date: dt.date,
@@ -201,7 +202,7 @@ class SpeedModes:
 
 
 def speed_modes(
-    model: str,
+    model: str | Architecture,
     *,
     on: str,
     context: str,

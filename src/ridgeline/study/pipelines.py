@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ridgeline.errors import InputError
-from ridgeline.model.architecture import LatentAttention, Mixer, SoftmaxAttention
+from ridgeline.model.architecture import Architecture, LatentAttention, Mixer, SoftmaxAttention
 from ridgeline.model.layout import Layout
 from ridgeline.model.layout_rules import default_layout, layout_faults
 from ridgeline.model.memory import state_bytes_per_device, weight_bytes_per_device
@@ -45,7 +45,7 @@ class Pipelines:
 
 
 def pipelines(
-    model: str,
+    model: str | Architecture,
     *,
     on: str,
     pp: Sequence[int] = (1, 2, 4, 8),

@@ -66,7 +66,7 @@ class RacksResult:
 
 
 def racks(
-    model: str = "deepseek-v3",
+    model: str | Architecture = "deepseek-v3",
     *,
     on: str = "gb200-nvl72",
     devices_per_rack: int | None = None,

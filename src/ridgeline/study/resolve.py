@@ -34,14 +34,18 @@ def open_catalog(directory: Path | None = None) -> Catalog:
     return load_user_catalog(folders)
 
 
-def resolve_model(text: str, catalog: Catalog | None = None) -> Architecture:
+def resolve_model(text: str | Architecture, catalog: Catalog | None = None) -> Architecture:
     """Return the architecture of a catalogue name, a file, or a directory with a config.json.
+
+    An architecture is returned as it is.
 
     Raises:
         UnknownNameError: neither in the catalogue nor a path.
         InputError: a file that does not describe a model.
         UnsupportedError: not a decoder language model.
     """
+    if isinstance(text, Architecture):
+        return text
     shelf = open_catalog() if catalog is None else catalog
     entry = shelf.find("models", text)
     if entry is not None:

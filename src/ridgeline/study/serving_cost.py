@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ridgeline.economics.price_posterior import LINK_BYTES_PER_S
 from ridgeline.errors import InfeasibleError, InputError
+from ridgeline.model.architecture import Architecture
 from ridgeline.model.state import state_bytes
 from ridgeline.study.estimate import Estimate, estimate
 
@@ -50,7 +51,7 @@ class ServingCosts:
 
 
 def serving_costs(
-    model: str,
+    model: str | Architecture,
     *,
     on: str,
     contexts: Sequence[int],
@@ -125,7 +126,7 @@ class PrefillCost:
 
 
 def prefill_costs(
-    model: str, *, on: str, contexts: Sequence[int], question: Mapping[str, Any]
+    model: str | Architecture, *, on: str, contexts: Sequence[int], question: Mapping[str, Any]
 ) -> tuple[PrefillCost, ...]:
     """Return the cheapest prefill at each prompt length, over prompts computed together.
 

@@ -60,7 +60,7 @@ class ModelSheet:
     flags: tuple[str, ...]
 
 
-def show_model(name: str, catalog_dir: Path | None = None) -> ModelSheet:
+def show_model(name: str | Architecture, catalog_dir: Path | None = None) -> ModelSheet:
     """Return the sheet of a catalogue model, or of a config.json, GGUF or safetensors path.
 
     Raises:
@@ -70,7 +70,7 @@ def show_model(name: str, catalog_dir: Path | None = None) -> ModelSheet:
     """
     catalog = open_catalog(catalog_dir)
     arch = resolve_model(name, catalog)
-    entry = catalog.find("models", name)
+    entry = catalog.find("models", name) if isinstance(name, str) else None
     precision = Precision.of(arch, kv_dtype="bf16")
     tokens = np.array(LENGTHS, dtype=float)
     state = np.broadcast_to(state_bytes(arch, tokens, precision), tokens.shape)

@@ -12,6 +12,7 @@ import numpy as np
 from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.hardware import Cluster
 from ridgeline.hardware.what_if import UNITS, Figure, figure_value, what_if
+from ridgeline.model.architecture import Architecture
 from ridgeline.study.estimate import estimate
 from ridgeline.study.plan import plan
 from ridgeline.study.plan_options import degrees_text
@@ -35,7 +36,12 @@ class Sweep:
 
 
 def sweep_estimate(
-    text: str, model: str, *, on: str, catalog_dir: Path | None = None, **question: Any
+    text: str,
+    model: str | Architecture,
+    *,
+    on: str,
+    catalog_dir: Path | None = None,
+    **question: Any,
 ) -> Sweep:
     """Return the rows of `estimate` at every value of "FIGURE=VALUES".
 
@@ -62,7 +68,7 @@ def sweep_estimate(
 
 def sweep_plan(
     text: str,
-    model: str,
+    model: str | Architecture,
     *,
     on: str,
     catalog_dir: Path | None = None,

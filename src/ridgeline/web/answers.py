@@ -16,7 +16,7 @@ from ridgeline.web.schemas import Request
 _FIELDS_OF = {
     "gpu-memory-utilization": "memory_share", "usd-per-hour": "usd_per_device_hour",
     "ttft-ms": "ttft_s", "tpot-ms": "tpot_s", "draft-cost": "draft_cost",
-    "racks": "num_racks", "ratio": "ratios", "rental price": "usd_per_device_hour",
+    "--racks": "num_racks", "--ratio": "ratios", "rental price": "usd_per_device_hour",
 }  # fmt: skip
 """Words of the command line to fields of a body."""
 _FIELDS_OF_KIND = {"model": "model", "cluster": "on", "device": "on", "price of": "model"}

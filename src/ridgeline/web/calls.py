@@ -72,13 +72,11 @@ def command_line(verb: str, request: Request, *words: str | None) -> str:
     """Return the command that asks the same: a verb, its arguments, and flags off their default."""
     found = ["ridgeline", *verb.split(), *(w for w in words if w)]
     for name, info in type(request).model_fields.items():
-        extra = info.json_schema_extra
-        flag = extra.get("x-flag") if isinstance(extra, dict) else None
+        extra = cast("Mapping[str, Any]", info.json_schema_extra or {})
         value = getattr(request, name)
         default = info.get_default()  # a day is always said: the default moves on
-        if not isinstance(extra, dict) or not isinstance(flag, str) or value in (default, None):
-            continue
-        found += _flag_words(flag, value, extra)
+        if "x-flag" in extra and value not in (default, None):
+            found += _flag_words(extra["x-flag"], value, extra)
     return shlex.join(found)
 
 

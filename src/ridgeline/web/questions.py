@@ -1,20 +1,17 @@
-"""Every question of the API: its body, the one study function it calls, and the answer's form.
+"""Every question of the API: its body, the one study function it calls, the answer's form.
 
-A new question is one entry of QUESTIONS and one schema; `routes.py` serves it, and `calls.py` writes
-the command line and the Python lines beside the answer.
+A new question is one schema, one call and one entry of QUESTIONS; `routes.py` serves it, and
+`calls.py` writes the command line and the Python lines beside the answer.
 """
 
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from ridgeline.errors import InputError, UnknownNameError
-from ridgeline.readers import read_config
+from ridgeline.errors import RidgelineError
 from ridgeline.report import cache as cache_report
 from ridgeline.report import catalog as catalog_report
 from ridgeline.report import estimate as estimate_report
@@ -26,37 +23,27 @@ from ridgeline.report import model_sheet, price_decode
 from ridgeline.report import plan as plan_report
 from ridgeline.report import prices as prices_report
 from ridgeline.report import racks as racks_report
+from ridgeline.report.pipelines import render_pipelines
 from ridgeline.report.sweep import render_sweep
+from ridgeline.report.truth import truth_json
 from ridgeline.study import prices as price_lists
-from ridgeline.study.cache import cache
-from ridgeline.study.catalog import list_entries, show_entry
-from ridgeline.study.deploy import speculation_of
-from ridgeline.study.estimate import estimate
-from ridgeline.study.experts import experts
+from ridgeline.study.catalog import list_entries
+from ridgeline.study.launch import launch_text
+from ridgeline.study.launch_pool import Engine
 from ridgeline.study.lecture import CHAPTERS, lecture
 from ridgeline.study.lecture_claims.record import stated_value
 from ridgeline.study.lecture_edit import mark_answer, recompute
 from ridgeline.study.lecture_work import work
-from ridgeline.study.margins import margins
-from ridgeline.study.plan import plan
 from ridgeline.study.price_coverage import known_truth
-from ridgeline.study.price_decode import decode
-from ridgeline.study.racks import racks
-from ridgeline.study.resolve import open_catalog
 from ridgeline.study.show_model import show_model
-from ridgeline.study.sweep import sweep_estimate
-from ridgeline.units import parse_sweep, parse_tokens
+from ridgeline.validate.truth import validate_truth
 from ridgeline.web import schemas as s
-from ridgeline.web.calls import Call, Given, command_line
-from ridgeline.web.limits import MAX_RACK_DEVICES, MAX_ROWS, MAX_ROWS_WITH_PARTS
+from ridgeline.web import study_calls as c
+from ridgeline.web.calls import Call, command_line
+from ridgeline.web.study_calls import day_of, model_of, model_word
 
 Document = Mapping[str, Any]
 Tell = Callable[[int, int], None]
-_ESTIMATE = (
-    "on phase chunk devices tp pp ep dp cp redundant_experts network overlap dtype kv_cache_dtype"
-    " dtypes usd_per_device_hour fidelity efficiency routing memory_share"
-).split()
-_SERVING = "devices tp pp ep dp dtype kv_cache_dtype usd_per_device_hour".split()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,184 +62,6 @@ class Question:
     """From (done, total) to what the function calls."""
 
 
-def catalogue_name(text: str) -> str:
-    """Return a model's name if the catalogue has it; files of this machine are not served.
-
-    Raises:
-        UnknownNameError: no such entry.
-    """
-    shelf = open_catalog()
-    if shelf.find("models", text) is None:
-        known = shelf.names("models")
-        raise UnknownNameError("model", text, known, list_command="ridgeline list models")
-    return text
-
-
-def _model(q: s.Served) -> Any:
-    if q.config is None:
-        return catalogue_name(q.model or "")
-    return Given(
-        value=read_config(q.config, name=q.name),
-        text=f'read_config(json.load(open("config.json")), name={q.name!r})',
-        imports=("import json", "from ridgeline.readers import read_config"),
-    )
-
-
-def _model_word(q: s.Served) -> str:
-    return q.model or "./config.json"
-
-
-def _drafts(q: s.Traffic) -> dict[str, Any]:
-    drafts = speculation_of(q.spec_tokens, q.acceptance, q.draft_cost)
-    if drafts is None:
-        return {}
-    text = f"speculation_of({q.spec_tokens}, {q.acceptance!r}, {q.draft_cost})"
-    imports = ("from ridgeline.study.deploy import speculation_of",)
-    return {"speculation": Given(value=drafts, text=text, imports=imports)}
-
-
-def _date(q: Any, name: str = "date") -> Any:
-    value = getattr(q, name)
-    if value is None:
-        return None
-    text = f"date({value.year}, {value.month}, {value.day})"
-    return Given(value=value, text=text, imports=("from datetime import date",))
-
-
-def _some(q: s.Request, names: list[str]) -> dict[str, Any]:
-    return {name: getattr(q, name) for name in names}
-
-
-def _tokens(value: int | str, what: str) -> int:
-    return parse_tokens(str(value), what=what)
-
-
-def _estimate_kwargs(q: s.EstimateRequest, limit: int) -> dict[str, Any]:
-    points = 1
-    for what in ("batch", "context"):
-        value = getattr(q, what)
-        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        points *= len(parse_sweep(text, what=what))
-    if points > limit:
-        raise InputError(
-            f"batch × context may have at most {limit:,} points over HTTP: {points:,}. Use fewer,"
-            f" or parts: false for up to {MAX_ROWS:,}."
-        )
-    return {"batch": q.batch, "context": q.context, **_some(q, _ESTIMATE), **_drafts(q)}
-
-
-def _estimate(q: s.EstimateRequest) -> Call:
-    limit = MAX_ROWS_WITH_PARTS if q.parts else MAX_ROWS
-    return Call(function=estimate, args=(_model(q),), kwargs=_estimate_kwargs(q, limit))
-
-
-def _sweep(q: s.SweepRequest) -> Call:
-    values = q.sweep.count(",") + 1
-    kwargs = _estimate_kwargs(q, MAX_ROWS // values)
-    return Call(
-        function=sweep_estimate, args=(q.sweep, _model(q)), kwargs=kwargs, defaults_of=estimate
-    )
-
-
-def _plan(q: s.PlanRequest) -> Call:
-    formats = {
-        key: tuple(None if w == "auto" else w for w in getattr(q, key))
-        for key in ("dtypes", "kv_cache_dtypes")
-    }
-    same = "on devices ttft_s tpot_s objective pools chunk usd_per_device_hour memory_share max_pp"
-    return Call(
-        function=plan,
-        args=(_model(q),),
-        kwargs={
-            "isl": _tokens(q.isl, "isl"),
-            "osl": _tokens(q.osl, "osl"),
-            **_some(q, [*same.split(), "routing"]),
-            **formats,
-            **_drafts(q),
-        },
-    )
-
-
-def _racks(q: s.RacksRequest) -> Call:
-    # The racks of `on` may be large: two of the largest domains there are.
-    if (q.devices_per_rack or 1) * max(q.num_racks) > MAX_RACK_DEVICES:
-        raise InputError(
-            f"num_racks × devices_per_rack may be at most {MAX_RACK_DEVICES:,} over HTTP."
-        )
-    names = "on devices_per_rack num_racks ratios tokens_per_device dispatch_bytes combine_bytes"
-    return Call(
-        function=racks,
-        args=(catalogue_name(q.model),),
-        kwargs={
-            **_some(q, [*names.split(), "load"]),
-            "context": _tokens(q.context, "context"),
-        },
-    )
-
-
-def _cache(q: s.CacheRequest) -> Call:
-    names = "on hold devices dtype kv_cache_dtype usd_per_device_hour usd_per_gb only stall"
-    return Call(
-        function=cache,
-        args=(catalogue_name(q.model),),
-        kwargs={
-            "context": str(q.context),
-            **_some(q, [*names.split(), "provider_price"]),
-            "price_date": _date(q, "price_date"),
-        },
-    )
-
-
-def _experts_of(counts: list[list[float]], **kwargs: Any) -> Any:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "counts.json"
-        path.write_text(json.dumps({"counts": counts}), encoding="utf-8")
-        return experts(path, **kwargs)
-
-
-def _experts(q: s.ExpertsRequest) -> Call:
-    names = [n for n in type(q).model_fields if n != "counts"]
-    routing = Given(
-        value=q.counts, text='Path("counts.json")', imports=("from pathlib import Path",)
-    )
-    return Call(
-        function=experts, runs=_experts_of, args=(routing,), kwargs=_some(q, names)
-    )  # fmt: skip
-
-
-def _entry(q: s.EntryRequest) -> Call:
-    if q.kind == "models":
-        return Call(function=show_model, args=(catalogue_name(q.name),))
-    return Call(function=show_entry, args=(q.kind.removesuffix("s"), q.name))
-
-
-def _bill(q: s.BillRequest) -> Call:
-    counts = [f"{kind}_tokens" for kind in ("input", "output", "cached", "written")]
-    tokens = {name: _tokens(getattr(q, name), name) for name in counts}
-    rest = {"on": _date(q), **_some(q, ["hour", "ttl", "tier"])}
-    return Call(function=price_lists.cost, args=(q.model,), kwargs={**tokens, **rest})
-
-
-def _decode(q: s.DecodeRequest) -> Call:
-    names = ["list_name", "fast_speed", "fast_price", "draws", "seed"]
-    return Call(function=decode, args=(q.model,), kwargs={"on": _date(q), **_some(q, names)})
-
-
-def _margin(q: s.MarginRequest) -> Call:
-    names = ["on", "speed", "utilisation", "rate", "replicas", "output_tokens", "target_margin"]
-    question = {k: v for k, v in _some(q, _SERVING).items() if v is not None}
-    return Call(
-        function=margins,
-        args=(q.price,),
-        kwargs={
-            "model": catalogue_name(q.model),
-            **_some(q, names),
-            "date": _date(q),
-            "question": question,
-        },
-    )
-
-
 def _entry_document(q: s.EntryRequest, result: Any) -> Document:
     if q.kind == "models":
         return model_sheet.model_json(result)
@@ -267,6 +76,26 @@ def _lecture_document(_: s.LectureRequest, result: Any) -> Document:
     return {**lecture_report.lecture_json(result, work, stated_value), "chapters": CHAPTERS}
 
 
+def _plan_document(_: s.PlanRequest, result: Any) -> Document:
+    """Return the plan, and the launch commands of its winner by engine or why there are none."""
+    launch: dict[str, str] = {}
+    for engine in get_args(Engine):
+        try:
+            launch[engine] = launch_text(result, engine)
+        except RidgelineError as error:
+            launch[engine] = f"# {error}"
+    return {**plan_report.plan_json(result), "launch": launch}
+
+
+def _percent(tell: Tell) -> Callable[[str, float], None]:
+    """Return what `experts` calls with a word and a share."""
+
+    def told(_: str, part: float) -> None:
+        tell(round(100 * part), 100)
+
+    return told
+
+
 QUESTIONS: dict[str, Question] = {
     "catalog": Question(
         schema=s.ListRequest,
@@ -277,44 +106,51 @@ QUESTIONS: dict[str, Question] = {
     ),
     "entry": Question(
         schema=s.EntryRequest,
-        call=_entry,
+        call=c.entry_call,
         document=_entry_document,
         command=_entry_command,
         summary="One entry, with the source of each figure",
     ),
     "model": Question(
         schema=s.ModelRequest,
-        call=lambda q: Call(function=show_model, args=(_model(q),)),
+        call=lambda q: Call(function=show_model, args=(model_of(q),)),
         document=lambda _, r: model_sheet.model_json(r),
-        command=lambda q: command_line("show model", q, _model_word(q)),
+        command=lambda q: command_line("show model", q, model_word(q)),
         summary="Parameters, state and layers of a model",
     ),
     "estimate": Question(
         schema=s.EstimateRequest,
-        call=_estimate,
+        call=c.estimate_call,
         document=lambda q, r: estimate_report.estimate_json(r, parts=q.parts),
-        command=lambda q: command_line("estimate", q, _model_word(q)),
+        command=lambda q: command_line("estimate", q, model_word(q)),
         summary="Step time, speed and cost over batch and context, and what binds",
     ),
     "estimate/sweep": Question(
         schema=s.SweepRequest,
-        call=_sweep,
+        call=c.sweep_call,
         document=lambda _, r: json.loads(render_sweep(r, "json")),
-        command=lambda q: command_line("estimate", q, _model_word(q)),
+        command=lambda q: command_line("estimate", q, model_word(q)),
         summary="The same if a figure of the hardware were another",
+    ),
+    "pipelines": Question(
+        schema=s.PipelinesRequest,
+        call=c.pipelines_call,
+        document=lambda _, r: json.loads(render_pipelines(r, "json")),
+        command=lambda q: command_line("pipelines", q, model_word(q)),
+        summary="What cutting a model into stages fixes, and what it does not",
     ),
     "racks": Question(
         schema=s.RacksRequest,
-        call=_racks,
+        call=c.racks_call,
         document=lambda _, r: racks_report.as_json(r),
-        command=lambda q: command_line("racks", q),
+        command=lambda q: command_line("racks", q, "--model", model_word(q)),
         summary="Traffic of experts over racks, and what other networks would do",
     ),
     "cache": Question(
         schema=s.CacheRequest,
-        call=_cache,
+        call=c.cache_call,
         document=lambda _, r: cache_report.cache_json(r),
-        command=lambda q: command_line("cache", q, q.model),
+        command=lambda q: command_line("cache", q, model_word(q)),
         summary="Which tier should hold a cache for how long, or recompute it",
     ),
     "lecture": Question(
@@ -345,7 +181,7 @@ QUESTIONS: dict[str, Question] = {
         call=lambda q: Call(
             function=price_lists.listed,
             args=(q.pattern,),
-            kwargs={"on": _date(q), "hour": q.hour, "tier": q.tier},
+            kwargs={"on": day_of(q), "hour": q.hour, "tier": q.tier},
         ),
         document=lambda _, r: prices_report.rows_json(r),
         command=lambda q: command_line("prices list", q, q.pattern),
@@ -354,7 +190,7 @@ QUESTIONS: dict[str, Question] = {
     "prices/sheet": Question(
         schema=s.SheetRequest,
         call=lambda q: Call(
-            function=price_lists.show, args=(q.model,), kwargs={"on": _date(q), "hour": q.hour}
+            function=price_lists.show, args=(q.model,), kwargs={"on": day_of(q), "hour": q.hour}
         ),
         document=lambda _, r: prices_report.sheet_json(r),
         command=lambda q: command_line("prices show", q, q.model),
@@ -362,41 +198,48 @@ QUESTIONS: dict[str, Question] = {
     ),
     "prices/cost": Question(
         schema=s.BillRequest,
-        call=_bill,
+        call=c.bill_call,
         document=lambda _, r: {"schema_version": "1", "quotes": prices_report.quote_rows(r)},
         command=lambda q: command_line("prices cost", q, q.model),
         summary="What a request costs under every list",
     ),
     "prices/decode": Question(
         schema=s.DecodeRequest,
-        call=_decode,
+        call=c.decode_call,
         document=lambda _, r: price_decode.decoded_json(r, known_truth(r.row.id)),
         command=lambda q: command_line("prices decode", q, q.model),
         summary="What a price sheet gives away",
     ),
     "prices/margin": Question(
         schema=s.MarginRequest,
-        call=_margin,
+        call=c.margin_call,
         document=lambda _, r: margins_report.margins_json(r),
-        command=lambda q: command_line("prices margin", q, q.price),
+        command=lambda q: command_line("prices margin", q, q.price, "--serve", model_word(q)),
         summary="Cost against price by context",
+    ),
+    "validate": Question(
+        schema=s.Request,
+        call=lambda _: Call(function=validate_truth),
+        document=lambda _, r: truth_json(r),
+        command=lambda q: command_line("validate", q),
+        summary="Predicted against published, on the packaged measurements",
     ),
     "plan": Question(
         schema=s.PlanRequest,
-        call=_plan,
-        document=lambda _, r: plan_report.plan_json(r),
-        command=lambda q: command_line("plan", q, _model_word(q)),
+        call=c.plan_call,
+        document=_plan_document,
+        command=lambda q: command_line("plan", q, model_word(q)),
         summary="Which layout, batch and pools meet the targets",
         long=True,
     ),
     "experts": Question(
         schema=s.ExpertsRequest,
-        call=_experts,
+        call=c.experts_call,
         document=lambda _, r: experts_report.as_json(r),
         command=lambda q: command_line("experts", q, "./counts.json"),
         summary="Place and replicate experts over ranks, nodes and racks",
         long=True,
-        progress=lambda tell: lambda _, part: tell(round(100 * part), 100),
+        progress=_percent,
     ),
 }
 """Path below /api/v1 to question."""

@@ -22,7 +22,7 @@ from ridgeline.web.jobs import Job, Ledger, Pool, cancel
 from ridgeline.web.limits import CACHE_BYTES, MAX_DEPTH
 from ridgeline.web.questions import QUESTIONS
 
-_READ = {"catalog", "entry", "lecture", "prices", "prices/sheet"}
+_READ = {"catalog", "entry", "lecture", "prices", "prices/sheet", "validate"}
 """Questions that are read with GET."""
 _BUSY = {"Retry-After": "5"}
 Word = Annotated[str, Path(max_length=200)]
@@ -50,7 +50,7 @@ class Faults(BaseModel):
 class Answered(BaseModel, extra="allow"):
     """The document of the command's --json, and how to ask elsewhere."""
 
-    schema_version: str
+    schema_version: str | int
     cli: str
     """Command line that asks the same."""
     python: str
@@ -246,7 +246,11 @@ def _add_reads(router: APIRouter, state: State) -> None:
     async def sheet(query: Annotated[s.SheetRequest, Query()]) -> Response:
         return await state.ask("prices/sheet", query, unknown=404)
 
-    del catalog, entry, whole_lecture, part_of_lecture, prices, sheet
+    @read("/validate", "validate")
+    async def validate() -> Response:
+        return await state.ask("validate", s.Request())
+
+    del catalog, entry, whole_lecture, part_of_lecture, prices, sheet, validate
 
 
 def _valid(schema: type[s.Request], **values: str) -> s.Request:

@@ -148,11 +148,28 @@ class PlanRequest(Traffic):
     max_pp: Annotated[int, Field(ge=1, le=64)] = flag(16, "--max-pp")
 
 
-class RacksRequest(Request):
-    """Arguments of `ridgeline.study.racks.racks`."""
+class PipelinesRequest(Served):
+    """Arguments of `ridgeline.study.pipelines.pipelines`."""
 
-    model: Text = flag("deepseek-v3", "--model")
-    """A mixture of experts of the catalogue."""
+    on: Text = flag(..., "--on")
+    pp: Annotated[tuple[Degree, ...], Field(min_length=1, max_length=64)] = flag(
+        (1, 2, 4, 8), "--pp"
+    )
+    """Numbers of stages."""
+    batch: Degree = flag(128, "--batch")
+    """Sequences of one micro-batch."""
+    context: Tokens = flag("32k", "--context")
+    devices_per_stage: Degree | None = flag(None, "--devices-per-stage")
+    micro_batches: Annotated[int, Field(ge=1, le=256)] | None = flag(None, "--micro-batches")
+    """In flight; as many as stages when not given."""
+    dtype: Text | None = flag(None, "--dtype")
+    kv_cache_dtype: Text | None = flag(None, "--kv-cache-dtype")
+    memory_share: Number = flag(0.9, "--gpu-memory-utilization")
+
+
+class RacksRequest(Served):
+    """Arguments of `ridgeline.study.racks.racks`; the model is a mixture of experts."""
+
     on: Text = flag("gb200-nvl72", "--on")
     devices_per_rack: Degree | None = flag(None, "--devices-per-rack")
     num_racks: Annotated[tuple[Degree, ...], Field(min_length=1, max_length=16)] = flag(
@@ -170,10 +187,9 @@ class RacksRequest(Request):
     """Relative load of each routed expert; uniform when not given."""
 
 
-class CacheRequest(Request):
+class CacheRequest(Served):
     """Arguments of `ridgeline.study.cache.cache`."""
 
-    model: Text
     on: Text = flag(..., "--on")
     context: Tokens = flag("32k", "--context")
     hold: Text = flag("5m,1h,24h", "--hold")
@@ -304,13 +320,11 @@ class DecodeRequest(Request):
     seed: Annotated[int, Field(ge=0, le=2**31)] = flag(0, "--seed")
 
 
-class MarginRequest(Request):
-    """Arguments of `ridgeline.study.margins.margins`."""
+class MarginRequest(Served):
+    """Arguments of `ridgeline.study.margins.margins`; `model` is what is really served."""
 
     price: Text
     """provider/model."""
-    model: Text = flag(..., "--serve")
-    """What is really served."""
     on: Text = flag(..., "--on")
     speed: Number = flag(20.0, "--speed")
     """Tokens per second of every user."""
