@@ -136,7 +136,7 @@ def test_degree_one_sends_nothing_and_more_work_never_shrinks(
     wide=st.booleans(),
     context=lengths,
 )
-def test_shards_hold_and_do_at_least_the_whole(  # noqa: PLR0917
+def test_shards_hold_and_do_at_least_the_whole(
     name: str, tp: int, dp: int, pp: int, wide: bool, context: int
 ) -> None:
     layout = Layout(tp=tp, dp=dp, pp=pp, ep=min(tp * dp, 16) if wide else 1)

@@ -75,7 +75,7 @@ def _progress() -> Generator[Callable[[str, float], None]]:
     help="Write the placement to FILE.json for SGLang's --init-expert-location.",
 )
 @output_options()
-def command(  # noqa: PLR0917 - one argument per flag
+def command(
     routing: Path,
     ranks: int,
     ranks_per_node: int | None,
