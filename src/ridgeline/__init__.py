@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ridgeline.study.estimate import estimate
+    from ridgeline.study.plan import plan
 
 _HOMES = {
     "estimate": "ridgeline.study.estimate",
+    "plan": "ridgeline.study.plan",
 }
-__all__ = ["estimate"]
+__all__ = ["estimate", "plan"]
 
 
 def __getattr__(name: str) -> Any:
