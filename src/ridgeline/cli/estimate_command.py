@@ -7,7 +7,13 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import catalog_option, output_options, parse_pairs, traffic_options
+from ridgeline.cli.options import (
+    catalog_option,
+    engine_option,
+    output_options,
+    parse_pairs,
+    traffic_options,
+)
 
 
 @click.command(name="estimate")
@@ -90,6 +96,7 @@ from ridgeline.cli.options import catalog_option, output_options, parse_pairs, t
     show_default=True,
     help="Fitted kernels, plain shares of the datasheet, or the pure roofline.",
 )
+@engine_option
 @click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
 @traffic_options
 @click.option(
@@ -127,6 +134,7 @@ def command(
     usd_per_hour: float | None,
     fidelity: Any,
     efficiency: str,
+    engine: str,
     gpu_memory_utilization: float,
     routing: str,
     spec_tokens: int | None,
@@ -174,6 +182,7 @@ def command(
         "efficiency": efficiency,
         "routing": routing,
         "speculation": speculation_of(spec_tokens, acceptance, draft_cost),
+        "engine": engine,
         "memory_share": gpu_memory_utilization,
         "catalog_dir": catalog_dir,
     }

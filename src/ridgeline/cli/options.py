@@ -72,6 +72,17 @@ def traffic_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def engine_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --engine: whose small kernels and host time a step contains."""
+    return click.option(
+        "--engine",
+        type=click.Choice(["auto", "ideal", "vllm", "sglang", "trtllm", "llamacpp"]),
+        default="auto",
+        show_default=True,
+        help="What an engine adds to the kernels; auto: vllm on GPUs, nothing elsewhere.",
+    )(function)
+
+
 def parse_pairs(pairs: tuple[str, ...], *, flag: str) -> dict[str, str]:
     """Return `key=value` words as a dict, or stop with exit code 2."""
     out: dict[str, str] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import catalog_option, output_options, traffic_options
+from ridgeline.cli.options import catalog_option, engine_option, output_options, traffic_options
 
 
 @click.command(name="plan")
@@ -30,6 +30,7 @@ from ridgeline.cli.options import catalog_option, output_options, traffic_option
 @click.option("--chunk", default=2048, show_default=True, help="Prompt tokens on one decode step.")
 @click.option("--usd-per-hour", type=float, help="USD per device-hour; default: the cluster's.")
 @click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@engine_option
 @click.option("--max-pp", default=16, show_default=True, help="Most pipeline stages.")
 @traffic_options
 @click.option(
@@ -61,6 +62,7 @@ def command(
     no_pools: bool,
     chunk: int,
     usd_per_hour: float | None,
+    engine: str,
     gpu_memory_utilization: float,
     max_pp: int,
     routing: str,
@@ -68,7 +70,7 @@ def command(
     acceptance: str | None,
     draft_cost: float | None,
     sweep: str | None,
-    emit: str | None,
+    emit: Any,
     plot: Path | None,
     catalog_dir: Path | None,
     style: str,
@@ -102,6 +104,7 @@ def command(
         "pools": not no_pools,
         "chunk": chunk,
         "usd_per_device_hour": usd_per_hour,
+        "engine": engine,
         "memory_share": gpu_memory_utilization,
         "max_pp": max_pp,
         "routing": routing,

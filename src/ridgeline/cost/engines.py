@@ -81,6 +81,10 @@ def _fitted(engine: str, vendor: str) -> EngineProfile:
         scheduling=_SCHEDULING.get(engine, "mixed"),
         error=error / 100,
         source=_SOURCE,
+        flags=(
+            f"engine: small kernels and host time of {engine} {_VERSIONS[engine]}, fitted to"
+            " published serving runs; `ideal` adds none",
+        ),
     )
 
 

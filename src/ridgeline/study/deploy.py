@@ -40,6 +40,14 @@ NETWORKS: dict[str, NetworkEfficiency | None] = {
 """None: work is divided evenly and messages are free."""
 
 MAX_DEVICES = 2**20
+_ENGINE_VENDORS = frozenset({"nvidia", "amd"})
+
+
+def chosen_engine(engine: str, vendor: str, *, realistic: bool) -> str:
+    """Return the engine that `auto` stands for: vllm on GPUs, none beside an ideal bound."""
+    if engine != "auto":
+        return engine
+    return "vllm" if realistic and vendor.lower() in _ENGINE_VENDORS else "ideal"
 
 
 def deploy(
@@ -76,7 +84,8 @@ def deploy(
         efficiency: Key of EFFICIENCIES, or an Efficiency.
         routing: How tokens choose experts, see `imbalance_of`.
         speculation: Drafts that every decode step verifies.
-        engine: Key of `cost.engines.ENGINES`; `ideal` adds nothing to the kernels.
+        engine: Key of `cost.engines.ENGINES`; `ideal` adds nothing to the kernels, `auto` takes
+            vllm on GPUs.
         memory_share: Share of device memory the engine may fill.
         catalog_dir: Folder of the user's own entries.
 
@@ -98,7 +107,10 @@ def deploy(
     if network not in NETWORKS:
         raise InputError(f"network must be one of {', '.join(NETWORKS)}: {network!r}.")
     rates = NETWORKS[network]
-    profile = engine_profile(engine, cluster.device.vendor)
+    realistic = efficiency == "calibrated" and network == "calibrated"
+    profile = engine_profile(
+        chosen_engine(engine, cluster.device.vendor, realistic=realistic), cluster.device.vendor
+    )
     kernels = _efficiency(efficiency)
     if profile is not None and profile.own_kernels and efficiency == "calibrated":
         cluster = replace(cluster, device=with_half_accumulation(cluster.device))

@@ -77,6 +77,7 @@ def estimate(
     efficiency: str | Efficiency = "calibrated",
     routing: str = "uniform",
     speculation: Speculation | None = None,
+    engine: str = "auto",
     memory_share: float = 0.9,
     catalog_dir: Path | None = None,
 ) -> Estimate:
@@ -106,6 +107,8 @@ def estimate(
         efficiency: `calibrated`, `typical`, `ideal` (pure roofline), or an Efficiency.
         routing: How tokens choose experts: `uniform`, `zipf:1.0`, or `balanced`.
         speculation: Drafts that every decode step verifies.
+        engine: What runs the kernels: `vllm`, `sglang`, `trtllm` ..., `ideal` (adds nothing), or
+            `auto` (vllm on GPUs with calibrated kernels and network).
         memory_share: Share of device memory the engine may fill.
         catalog_dir: Folder of the user's own entries.
 
@@ -133,6 +136,7 @@ def estimate(
         efficiency=efficiency,
         routing=routing,
         speculation=speculation,
+        engine=engine,
         memory_share=memory_share,
         catalog_dir=catalog_dir,
     )
@@ -193,6 +197,7 @@ def _request(
         "fidelity": question.fidelity,
         "overlap": question.overlap,
         "efficiency": d.efficiency.name,
+        "engine": "ideal" if d.engine is None else d.engine.name,
         "network": "ideal" if layout is None else d.network.name,
         "speculation": speculation_dict(d.speculation),
         "gpu_memory_utilization": d.memory_share,

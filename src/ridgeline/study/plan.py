@@ -89,6 +89,7 @@ def plan(
     efficiency: str = "calibrated",
     routing: str = "uniform",
     speculation: Speculation | None = None,
+    engine: str = "auto",
     max_pp: int = 16,
     catalog_dir: Path | None = None,
     progress: Progress | None = None,
@@ -114,6 +115,7 @@ def plan(
         efficiency: As in `estimate`.
         routing: As in `estimate`.
         speculation: As in `estimate`.
+        engine: As in `estimate`.
         max_pp: Most pipeline stages.
         catalog_dir: Folder of the user's own entries.
         progress: Called as the search goes on.
@@ -131,6 +133,7 @@ def plan(
         efficiency=efficiency,
         routing=routing,
         speculation=speculation,
+        engine=engine,
         memory_share=memory_share,
         catalog_dir=catalog_dir,
     )
@@ -289,6 +292,7 @@ def _request(
         "kv_cache_dtypes": list(kv_cache_dtypes),
         "usd_per_device_hour": price,
         "efficiency": base.efficiency.name,
+        "engine": "ideal" if base.engine is None else base.engine.name,
         "gpu_memory_utilization": base.memory_share,
         "speculation": speculation_dict(base.speculation),
     }

@@ -60,6 +60,10 @@ class Throughput:
     flags: tuple[str, ...]
 
 
+_ENGINE = "ideal"
+"""DeepSeek's own engine: its small kernels are not those of a public one."""
+
+
 def predicted_throughput(day: ServiceDay, overlap: Overlap) -> Throughput:
     """Return what our engine says the day's nodes do [tokens/s per node].
 
@@ -76,6 +80,7 @@ def predicted_throughput(day: ServiceDay, overlap: Overlap) -> Throughput:
         batch=[ranks * b for b in range(8, 257, 4)],
         context=entry["mean_kv_tokens"],
         overlap=overlap,
+        engine=_ENGINE,
         **decode,
     )
     fast = steps.rows["fits"] & (steps.rows["tokens_per_s_per_user"] >= speed)
@@ -86,6 +91,7 @@ def predicted_throughput(day: ServiceDay, overlap: Overlap) -> Throughput:
         batch=prefill.pop("batch"),
         context=prefill.pop("prompt_tokens"),
         overlap=overlap,
+        engine=_ENGINE,
         **prefill,
     )
     missed = 1.0 - entry["cached_tokens"] / entry["input_tokens"]
