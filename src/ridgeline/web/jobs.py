@@ -51,6 +51,7 @@ class Job:
         """Store the answer, once."""
         if not self.future.done():
             self.ended = time.monotonic()
+            self.done = self.total if answer[0] < 400 else self.done
             self.future.set_result(answer)
 
     def to_json(self) -> bytes:
@@ -80,7 +81,11 @@ class Pool:
         self.bound = bound
         self.limit_s = limit_s
         self._waiting: queue.Queue[Job | None] = queue.Queue(maxsize=bound)
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(workers)]
+        self._workers = [_Worker() for _ in range(workers)]
+        self._threads = [
+            threading.Thread(target=self._work, args=(worker,), daemon=True)
+            for worker in self._workers
+        ]
         self._open = True
         self._lock = threading.Lock()
 
@@ -114,8 +119,11 @@ class Pool:
             if thread.ident is not None:
                 thread.join(timeout=5.0)
 
-    def _work(self) -> None:
-        worker = _Worker()
+    def workers(self) -> list[int]:
+        """Return the numbers of the processes that run."""
+        return [worker.number for worker in self._workers if worker.number]
+
+    def _work(self, worker: _Worker) -> None:
         with contextlib.suppress(OSError):  # said again, to the one who asks
             worker.start()
         try:
@@ -134,6 +142,11 @@ class _Worker:
     def __init__(self) -> None:
         self._process: Any = None
         self._pipe: Connection | None = None
+
+    @property
+    def number(self) -> int:
+        """Number of the process; 0 when there is none."""
+        return 0 if self._process is None else self._process.pid or 0
 
     def start(self) -> Connection:
         """Return the pipe of a process that has imported all it needs."""

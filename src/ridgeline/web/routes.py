@@ -78,7 +78,7 @@ _FAULTS: dict[int | str, dict[str, Any]] = {
         400: "The Host header, or the request as HTTP, is not valid.",
         404: "No such name.",
         422: "A value breaks a rule, or the question has no answer.",
-        503: "The queue is full; Retry-After says when to ask again.",
+        429: "The queue is full; Retry-After says when to ask again.",
     }.items()
 }
 _FAULTS_OF_POST: dict[int | str, dict[str, Any]] = {
@@ -135,7 +135,7 @@ def _faults(
 
 def _busy() -> Response:
     fault = {"loc": ["request"], "msg": "The queue is full. Ask again later.", "type": "busy"}
-    return _faults(503, fault, headers=_BUSY)
+    return _faults(429, fault, headers=_BUSY)
 
 
 class _Body(Request):

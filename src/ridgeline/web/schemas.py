@@ -10,12 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from ridgeline.web.limits import MAX_EXPERT_CELLS, MAX_LIST, MAX_TEXT
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
-Tokens = Annotated[int, Field(ge=0, le=2**40)] | Text
+Count = Annotated[int, Field(ge=0, le=2**40, strict=True)]
+"""Strict: true and "3" are no numbers."""
+Tokens = Count | Text
 """4096, or "4k" (binary)."""
-Points = Tokens | Annotated[list[Annotated[int, Field(ge=0, le=2**40)]], Field(max_length=MAX_LIST)]
+Points = Tokens | Annotated[list[Count], Field(max_length=MAX_LIST)]
 """One value, a list, or a range: "1:1024" in powers of two."""
-Degree = Annotated[int, Field(ge=1, le=2**20)]
-Number = Annotated[float, Field(ge=0, le=1e15)]
+Degree = Annotated[int, Field(ge=1, le=2**20, strict=True)]
+Number = Annotated[float, Field(ge=0, le=1e15, strict=True)]
 Numbers = dict[Text, Number]
 PriceTier = Literal["standard", "batch", "flex", "priority", "fast", "balanced", "ultrafast"]
 
@@ -67,7 +69,7 @@ class Traffic(Served):
 
     routing: Text = flag("uniform", "--routing")
     """`uniform`, `zipf:1.0` or `balanced`."""
-    spec_tokens: int | None = flag(None, "--spec-tokens")
+    spec_tokens: Count | None = flag(None, "--spec-tokens")
     """Drafts that every decode step verifies."""
     acceptance: Text | None = flag(None, "--acceptance")
     """Rate at which drafts are kept: "0.8", or per position "0.9,0.7"."""
@@ -85,7 +87,7 @@ class EstimateRequest(Traffic):
     context: Points = flag(4096, "--context")
     """Cached tokens per sequence; the prompt in prefill."""
     phase: Literal["decode", "prefill", "mixed"] = flag("decode", "--phase")
-    chunk: int = flag(2048, "--chunk")
+    chunk: Count = flag(2048, "--chunk")
     """Prompt tokens of a mixed step per attention group."""
     devices: Degree | None = flag(None, "--devices")
     tp: Degree | None = flag(None, "--tp")
@@ -93,7 +95,9 @@ class EstimateRequest(Traffic):
     ep: Degree | None = flag(None, "--ep")
     dp: Degree | None = flag(None, "--dp")
     cp: Degree | None = flag(None, "--cp")
-    redundant_experts: Annotated[int, Field(ge=0, le=2**20)] = flag(0, "--redundant-experts")
+    redundant_experts: Annotated[int, Field(ge=0, le=2**20, strict=True)] = flag(
+        0, "--redundant-experts"
+    )
     network: Literal["calibrated", "typical", "ideal"] = flag("calibrated", "--network")
     overlap: Literal["none", "two-batch", "full"] = flag("none", "--overlap")
     dtype: Text | None = flag(None, "--dtype")
@@ -142,10 +146,10 @@ class PlanRequest(Traffic):
     )
     pools: bool = flag(default=True, name="--no-pools")
     """Also try separate prefill and decode pools."""
-    chunk: int = flag(2048, "--chunk")
+    chunk: Count = flag(2048, "--chunk")
     usd_per_device_hour: Number | None = flag(None, "--usd-per-hour")
     memory_share: Number = flag(0.9, "--gpu-memory-utilization")
-    max_pp: Annotated[int, Field(ge=1, le=64)] = flag(16, "--max-pp")
+    max_pp: Annotated[int, Field(ge=1, le=64, strict=True)] = flag(16, "--max-pp")
 
 
 class PipelinesRequest(Served):
@@ -160,7 +164,9 @@ class PipelinesRequest(Served):
     """Sequences of one micro-batch."""
     context: Tokens = flag("32k", "--context")
     devices_per_stage: Degree | None = flag(None, "--devices-per-stage")
-    micro_batches: Annotated[int, Field(ge=1, le=256)] | None = flag(None, "--micro-batches")
+    micro_batches: Annotated[int, Field(ge=1, le=256, strict=True)] | None = flag(
+        None, "--micro-batches"
+    )
     """In flight; as many as stages when not given."""
     dtype: Text | None = flag(None, "--dtype")
     kv_cache_dtype: Text | None = flag(None, "--kv-cache-dtype")
@@ -179,7 +185,9 @@ class RacksRequest(Served):
         (1.0, 4.0, 8.0, 18.0), "--ratio"
     )
     """Scale-up over scale-out bandwidth per device."""
-    tokens_per_device: Annotated[int, Field(ge=1, le=2**24)] = flag(128, "--tokens-per-device")
+    tokens_per_device: Annotated[int, Field(ge=1, le=2**24, strict=True)] = flag(
+        128, "--tokens-per-device"
+    )
     context: Tokens = flag(4096, "--context")
     dispatch_bytes: Number = flag(1.0, "--dispatch-bytes")
     combine_bytes: Number = flag(2.0, "--combine-bytes")
@@ -217,17 +225,17 @@ class ExpertsRequest(Request):
         Field(min_length=1, max_length=512),
     ]
     """Tokens per expert, layers x experts."""
-    ranks: Annotated[int, Field(ge=1, le=4096)] = flag(..., "--ranks")
+    ranks: Annotated[int, Field(ge=1, le=4096, strict=True)] = flag(..., "--ranks")
     ranks_per_node: Degree | None = flag(None, "--ranks-per-node")
     nodes_per_rack: Degree | None = flag(None, "--nodes-per-rack")
-    num_redundant: Annotated[int, Field(ge=0, le=4096)] = flag(0, "--redundant")
-    num_groups: Annotated[int, Field(ge=1, le=4096)] = flag(1, "--groups")
+    num_redundant: Annotated[int, Field(ge=0, le=4096, strict=True)] = flag(0, "--redundant")
+    num_groups: Annotated[int, Field(ge=1, le=4096, strict=True)] = flag(1, "--groups")
     hidden_size: Degree | None = flag(None, "--hidden-size")
     dispatch_format: Text = flag("fp8", "--dispatch-format")
     combine_format: Text = flag("bf16", "--combine-format")
     tokens: Number | None = flag(None, "--tokens")
-    seed: Annotated[int, Field(ge=0, le=2**31)] = flag(0, "--seed")
-    kicks: Annotated[int, Field(ge=0, le=200)] = flag(60, "--kicks")
+    seed: Annotated[int, Field(ge=0, le=2**31, strict=True)] = flag(0, "--seed")
+    kicks: Annotated[int, Field(ge=0, le=200, strict=True)] = flag(60, "--kicks")
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
@@ -262,9 +270,11 @@ class ChalkRequest(Request):
 
     claim: Text
     """Id, such as C1-N7."""
-    value: Annotated[int, Field(ge=0, le=100)] = 0
+    value: Annotated[int, Field(ge=0, le=100, strict=True)] = 0
     """Which of the claim's values."""
-    inputs: Annotated[dict[Text, float | bool], Field(max_length=32)] = Field(default={})
+    inputs: Annotated[
+        dict[Text, Annotated[float, Field(strict=True)] | bool], Field(max_length=32)
+    ] = Field(default={})
     """Numbers in SI, by the names of the value's own inputs."""
 
 
@@ -272,7 +282,7 @@ class QuizRequest(Request):
     """An answer to one value of a claim."""
 
     claim: Text
-    value: Annotated[int, Field(ge=0, le=100)] = 0
+    value: Annotated[int, Field(ge=0, le=100, strict=True)] = 0
     answer: Text
     """A number with its unit: "20 ms"."""
 
@@ -317,7 +327,7 @@ class DecodeRequest(Request):
     fast_speed: Number | None = flag(None, "--fast-speed")
     fast_price: Number | None = flag(None, "--fast-price")
     draws: Annotated[int, Field(ge=1000, le=200_000)] = flag(100_000, "--draws")
-    seed: Annotated[int, Field(ge=0, le=2**31)] = flag(0, "--seed")
+    seed: Annotated[int, Field(ge=0, le=2**31, strict=True)] = flag(0, "--seed")
 
 
 class MarginRequest(Served):
@@ -332,7 +342,7 @@ class MarginRequest(Served):
     utilisation: Number | None = flag(None, "--utilisation")
     rate: Number | None = flag(None, "--rate")
     replicas: Degree = flag(1, "--replicas")
-    output_tokens: Annotated[int, Field(ge=1, le=2**27)] = flag(500, "--osl")
+    output_tokens: Annotated[int, Field(ge=1, le=2**27, strict=True)] = flag(500, "--osl")
     target_margin: Number = flag(0.5, "--target")
     devices: Degree | None = flag(None, "--devices")
     tp: Degree | None = flag(None, "--tp")

@@ -48,8 +48,12 @@ def model_of(q: s.Served) -> Any:
         return catalogue_name(q.model or "")
     return Given(
         value=read_config(q.config, name=q.name),
-        text=f'read_config(json.load(open("config.json")), name={q.name!r})',
-        imports=("import json", "from ridgeline.readers import read_config"),
+        text=f'read_config(json.loads(Path("config.json").read_text()), name={q.name!r})',
+        imports=(
+            "import json",
+            "from pathlib import Path",
+            "from ridgeline.readers import read_config",
+        ),
     )
 
 
