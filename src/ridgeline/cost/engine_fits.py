@@ -20,5 +20,5 @@ ENGINE_FITS: dict[tuple[str, str], tuple[float, float, float]] = {
 median error [%] on (model, chip) pairs left out of the fit."""
 
 OLDER_LAYER_US = {"hopper": 20.6, "cdna3": 44.2}
-"""What small kernels of a layer take longer on the generation before the newest [us]: no
-programmatic dependent launch, block-scaled formats in software."""
+"""What small kernels of a layer with routed experts take longer on the generation before the
+newest [us]: no programmatic dependent launch, block-scaled formats in software."""

@@ -218,8 +218,8 @@ def breakdown(
     host_s = efficiency.host_s
     if engine is not None:
         routed = sum((op.count for op in operations if op.name in _ROUTED), start=0.0)
-        each = engine.layer_s + engine.older_layer_s.get(device.generation, 0.0)
-        extra = layers * each + routed * engine.expert_layer_s
+        more = engine.expert_layer_s + engine.older_layer_s.get(device.generation, 0.0)
+        extra = layers * engine.layer_s + routed * more
         parts.append(_small_kernels(engine, extra, layers, repeats, sums))
         host_s = host_s + _host_time(engine, layers, sequences, repeats, sums)
         flags.update(dict.fromkeys(engine.flags))
@@ -272,14 +272,13 @@ def _host_time(
 ) -> Number:
     """Return the host's time that the device waits for [s].
 
-    Without captured graphs the host launches layer by layer while the device runs: what its
-    launches take longer than the device is added.
+    What the host does while the device runs (launching layer by layer without captured graphs,
+    sampling and handing out tokens of the step before) is added where it takes longer.
     """
     host = engine.step_s + engine.sequence_s * sequences * repeats
-    if not engine.eager_layer_s:
-        return host
+    beside = (engine.eager_layer_s * layers + engine.hidden_sequence_s * sequences) * repeats
     device = sums.local_s + sums.network_s
-    return host + np.maximum(engine.eager_layer_s * layers * repeats - device, 0.0)
+    return host + np.maximum(beside - device, 0.0)
 
 
 def _local_part(

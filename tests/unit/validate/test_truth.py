@@ -1,0 +1,107 @@
+"""Published measurements against predictions."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ridgeline.report.truth import truth_json, truth_plot, truth_text
+from ridgeline.validate.predict import predict
+from ridgeline.validate.prediction import NotPredicted, Prediction
+from ridgeline.validate.recorded import Recorded, group_key, grown, recorded
+from ridgeline.validate.score import residual_bands, score
+from ridgeline.validate.truth import packaged_rows, validate_truth
+from ridgeline.validate.truth_rows import read_rows
+
+HEAD = "id,area,model,chip,metric,unit,value,scorable,phase,w_dtype,batch,context_len,M,N,K,tp,engine\n"
+
+
+def rows(*lines: str):
+    return read_rows([HEAD, *(x + "\n" for x in lines)], file="f")
+
+
+def made(predicted: dict[str, float], published: dict[str, tuple[str, float]]):
+    found = rows(*(f"{k},kernel,,{chip},x,us,{v},Y,,,,,,,,," for k, (chip, v) in published.items()))
+    return found, {k: Prediction(value=v, family="x", bound="b") for k, v in predicted.items()}
+
+
+def test_groups_are_averaged_before_the_median():
+    """Chip a: errors 10 % and 30 % -> 20 %; b: 0; c: -50 %: median of 20, 0, 50 is 20 %."""
+    found, answers = made(
+        {"1": 1.1, "2": 1.3, "3": 5.0, "4": 1.0},
+        {"1": ("a", 1.0), "2": ("a", 1.0), "3": ("b", 5.0), "4": ("c", 2.0)},
+    )
+    (one,) = score(found, answers, bands={"x": (-0.2, 0.2)}).scores
+    assert (one.num_rows, one.num_groups) == (4, 3)
+    assert one.median_error == pytest.approx(0.2)
+    assert one.row_median_error == pytest.approx(0.2)
+    assert one.bias == pytest.approx(0.0)
+    # ln(1/1.1) = -0.095 and ln 1 = 0 lie inside +-0.2; ln(1/1.3) = -0.26 and ln 2 do not.
+    assert one.coverage == pytest.approx(0.5)
+
+
+def test_what_is_not_predicted_is_listed_and_never_an_error_of_zero():
+    found = rows(
+        "1,training_step,GPT,H100,mfu,%,40,Y,,,,,,,,,",
+        "2,moon,GPT,H100,phase,deg,40,Y,,,,,,,,,",
+        "3,kernel,,H100 SXM,gemm_latency,us,40,Y,,bf16,,,512,512,512,,",
+    )
+    answers = predict(found)
+    assert isinstance(answers["1"], NotPredicted)
+    report = score(found, answers, bands={})
+    assert len(report.scored) == 1
+    reasons = [why for _, why in report.not_predicted]
+    assert reasons == [
+        "area `moon`, phase `phase`: unknown, not predicted yet",
+        "training: not predicted yet",
+    ] or sorted(reasons)[0].startswith("area `moon`")
+
+
+def test_a_decode_step_follows_its_weights():
+    """70.6e9 weights of 2 B over 4 x 3.35 TB/s are 10.5 ms; no engine beats that."""
+    found = rows(
+        "1,inference_phase,Llama-3.3-70B,H100 SXM 80GB,decode_step_time,ms,17.9,Y,decode,bf16,1,600,,,,4,vLLM 0.8"
+    )
+    answer = predict(found)["1"]
+    assert isinstance(answer, Prediction)
+    assert 10.5 < answer.value < 25
+    assert answer.bound == "weight read"
+
+
+def test_a_group_that_grew_is_found():
+    found, answers = made({"1": 1.5}, {"1": ("a", 1.0)})
+    report = score(found, answers, bands={})
+    key = group_key(report.by_source[0], ["1"])
+    assert grown(report, Recorded(bands={}, errors={key: 0.5})) == ()
+    (worse,) = grown(report, Recorded(bands={}, errors={key: 0.3}))
+    assert worse.recorded == 0.3
+    assert grown(report, Recorded(bands={}, errors={"x|f|Y|1|0": 0.3})) == ()
+
+
+def test_bands_weigh_groups_alike():
+    """Group a has 98 rows at ratio 1, group b two at 2: the upper end is still near ln 2."""
+    published = {str(i): ("a", 1.0) for i in range(98)} | {"98": ("b", 2.0), "99": ("b", 2.0)}
+    found, answers = made(dict.fromkeys(published, 1.0), published)
+    low, high = residual_bands(score(found, answers, bands={}).scored)["x"]
+    assert low == pytest.approx(0.0)
+    assert high > 0.6
+
+
+def test_packaged_rows_are_predicted_as_on_record(tmp_path: Path):
+    assert 200 <= len(packaged_rows()) <= 600
+    assert all(r.text("source") for r in packaged_rows())
+    result = validate_truth()
+    assert result.worse == ()
+    assert recorded().bands
+    text = truth_text(result)
+    assert "No group is worse" in text
+    assert all(len(line) <= 100 for line in text.splitlines())
+    assert json.loads(json.dumps(truth_json(result)))["schema_version"] == 1
+    truth_plot(result, tmp_path / "p.png")
+    assert (tmp_path / "p.png").stat().st_size > 10_000
+
+
+@pytest.mark.skipif("RIDGELINE_TRUTH" not in os.environ, reason="set RIDGELINE_TRUTH to a folder")
+def test_open_rows_are_predicted_as_on_record():
+    assert validate_truth(Path(os.environ["RIDGELINE_TRUTH"])).worse == ()
