@@ -18,6 +18,7 @@ from ridgeline.study.estimate import Estimate, estimate
 Array = NDArray[np.float64]
 BATCHES = tuple(sorted({round(2 ** (i / 4)) for i in range(57)}))
 """1 to 16,384 in quarter octaves."""
+_LEAST_RENT = 1e-6
 PROMPTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Prompts that may be computed together."""
 
@@ -71,9 +72,7 @@ def serving_costs(
     if not 0 < speed < 1e6:
         raise InputError(f"speed must be above 0 tok/s/user: {speed}.")
     run = estimate(model, on=on, batch=BATCHES, context=list(contexts), **question)
-    rent = run.request["usd_per_device_hour"]
-    if rent is None:
-        raise InputError(f"No rental price is known for {on}: give --usd-per-hour.")
+    rent = _rent(run, on)
     limit = run.deployment.architecture.max_position_embeddings
     kept = [c for c in contexts if limit is None or c <= limit]
     flags = list(run.flags)
@@ -156,6 +155,19 @@ def prefill_costs(
             )
         )
     return tuple(found)
+
+
+def _rent(run: Estimate, on: str) -> float:
+    """Return the rent per device [USD/h]; a cost of nothing has no ratio to a price."""
+    rent = run.request["usd_per_device_hour"]
+    if rent is None:
+        raise InputError(f"No rental price is known for {on}: give --usd-per-hour.")
+    if rent < _LEAST_RENT:
+        raise InputError(
+            f"usd-per-hour must be at least {_LEAST_RENT:g} USD here, since costs are compared"
+            f" with prices: {rent:g}."
+        )
+    return float(rent)
 
 
 def _at(run: Estimate, prompt: PrefillCost, context: int, speed: float) -> ContextCost | None:
