@@ -14,6 +14,7 @@ from ridgeline.errors import UnknownNameError, printable
 VERBS: dict[str, str] = {
     "cache": "Which memory tier should hold a KV cache for how long, or recompute it.",
     "estimate": "Step time, speed and cost of a model on a cluster, and what binds.",
+    "explain": "Why a benchmark result is as fast as it is, and what would help.",
     "experts": "Place and replicate experts over ranks, nodes and racks.",
     "pipelines": "What cutting a model into stages fixes, and what it does not.",
     "explore": "All of it in a browser, and over HTTP.",
