@@ -182,6 +182,9 @@ def truth_plot(result: TruthReport, path: Path) -> None:
     save_figure(figure, path)
 
 
+_MOST_NAMED = 4
+
+
 def _panel(axis: Any, family: str, items: list[Scored]) -> None:
     files = sorted({x.row.file for x in items})
     for colour, file in zip(COLOURS, files, strict=False):
@@ -200,6 +203,10 @@ def _panel(axis: Any, family: str, items: list[Scored]) -> None:
         axis.plot(ends, [factor * e for e in ends], color="0.7", linewidth=0.6, linestyle=":")
     axis.set_xscale("log")
     axis.set_yscale("log")
+    for line in (axis.xaxis, axis.yaxis):
+        line.set_minor_formatter(lambda value, position: "")  # noqa: ARG005 - matplotlib's words
+    if len(files) <= _MOST_NAMED:
+        axis.legend(files, fontsize=5, markerscale=2, loc="upper left", frameon=False)
     units = ", ".join(sorted({x.row.unit for x in items})[:3])
     axis.set_title(family, fontsize=9)
     axis.set_xlabel(f"published [{units}]", fontsize=7)

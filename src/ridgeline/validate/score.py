@@ -54,7 +54,7 @@ class Score:
     bias: float
     """Median over groups of the mean signed error [1]."""
     coverage: float
-    """Share of rows inside their 10-90 % band [1]."""
+    """Share of rows inside their 10-90 % band, averaged over groups [1]."""
     bounds: Mapping[str, int]
     """Rows by binding limit."""
     worst: tuple[Scored, ...]
@@ -137,7 +137,11 @@ def _band(items: Sequence[Scored]) -> tuple[float, float]:
     order = np.argsort(ratios)
     share = (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
     low, high = np.interp([LOW / 100, HIGH / 100], share, ratios[order])
-    return float(low), float(high)
+    # Few groups know little of the next one: a wider band, and never narrower than the noise
+    # between two runs.
+    middle, half = (low + high) / 2, max((high - low) / 2, _NOISE)
+    half = half * (1.0 + _FEW / len(groups))
+    return float(middle - half), float(middle + half)
 
 
 def _by_group(items: Sequence[Scored]) -> list[list[Scored]]:
@@ -147,6 +151,9 @@ def _by_group(items: Sequence[Scored]) -> list[list[Scored]]:
     return list(groups.values())
 
 
+_FEW = 1.5
+_NOISE = 0.05
+"""Half-width of ln(published / predicted) between submitters of one configuration."""
 _UNKNOWN_BAND = (math.log(0.5), math.log(2.0))
 """For a family without a band on record."""
 
@@ -177,6 +184,13 @@ def _inside(
     return result
 
 
+def _coverage(items: list[Scored], inside: list[bool]) -> float:
+    groups: dict[tuple[str, str, str], list[bool]] = defaultdict(list)
+    for item, hit in zip(items, inside, strict=True):
+        groups[item.row.group].append(hit)
+    return float(np.mean([np.mean(hits) for hits in groups.values()]))
+
+
 def _score(family: str, file: str, scorable: str, items: list[Scored], inside: list[bool]) -> Score:
     groups = _by_group(items)
     errors = np.abs([x.error for x in items])
@@ -193,7 +207,7 @@ def _score(family: str, file: str, scorable: str, items: list[Scored], inside: l
         row_median_error=float(np.median(errors)),
         p90_error=float(np.percentile(errors, HIGH)),
         bias=float(np.median(signed)),
-        coverage=float(np.mean(inside)),
+        coverage=_coverage(items, inside),
         bounds=dict(Counter(x.prediction.bound for x in items).most_common()),
         worst=tuple(worst),
     )

@@ -39,7 +39,7 @@ def test_packed_and_plain_files_side_by_side(tmp_path):
 
 
 def test_folder_without_measurements(tmp_path):
-    with pytest.raises(InputError, match="No \\*.csv"):
+    with pytest.raises(InputError, match=r"No \*\.csv"):
         read_directory(tmp_path)
     with pytest.raises(InputError, match="--truth must be a folder"):
         read_directory(tmp_path / "none")
