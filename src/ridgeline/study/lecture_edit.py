@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -86,9 +87,10 @@ def recompute(name: str, index: int = 0, inputs: Mapping[str, float] | None = No
         given[key] = _input(key, number, check.given)
     edited = replace(check, given=given)
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # of a mean over nothing
             computed = edited.computed()
-    except (ArithmeticError, ValueError, TypeError, IndexError) as error:
+    except (ArithmeticError, ValueError, TypeError, IndexError, RuntimeWarning) as error:
         raise InputError(f"{claim.id} has no value at these inputs: {error}.") from None
     if not math.isfinite(computed):
         raise InputError(f"{claim.id} has no finite value at these inputs: {computed}.")

@@ -21,6 +21,6 @@ LONG_QUEUE = 16
 KEPT_JOBS = 64
 KEPT_S = 600.0
 """How long a finished job can be read."""
-CACHE_BYTES = 32_000_000
+CACHE_BYTES = 8_000_000
 WORKER_BYTES = 6 * 2**30
 """Address space of one worker process."""

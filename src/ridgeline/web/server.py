@@ -43,7 +43,7 @@ def _add_page(inner: FastAPI, static: Path) -> None:
     """Serve the files of one folder; other paths outside the API are views of the page."""
     files = StaticFiles(directory=static, check_dir=False)
 
-    @inner.get("/{path:path}", include_in_schema=False)
+    @inner.api_route("/{path:path}", methods=["GET", "HEAD"], include_in_schema=False)
     async def page(path: str, request: Request) -> Response:
         if path == "api" or path.startswith("api/"):
             raise HTTPException(404, "No such route; they are listed in /api/v1/openapi.json.")
