@@ -204,7 +204,7 @@ def _panel(axis: Any, family: str, items: list[Scored]) -> None:
     axis.set_xscale("log")
     axis.set_yscale("log")
     for line in (axis.xaxis, axis.yaxis):
-        line.set_minor_formatter(lambda value, position: "")  # noqa: ARG005 - matplotlib's words
+        line.set_minor_formatter("")
     if len(files) <= _MOST_NAMED:
         axis.legend(files, fontsize=5, markerscale=2, loc="upper left", frameon=False)
     units = ", ".join(sorted({x.row.unit for x in items})[:3])

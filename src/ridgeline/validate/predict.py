@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ridgeline.validate.predict_collectives import predict_collectives
 from ridgeline.validate.predict_kernels import predict_kernels
+from ridgeline.validate.predict_layer import predict_layer
 from ridgeline.validate.predict_serving import predict_offline, predict_serving
 from ridgeline.validate.predict_steps import predict_steps
 from ridgeline.validate.predict_wide_ep import predict_capacity, predict_wide_ep
@@ -61,6 +62,8 @@ def predictor_of(row: TruthRow) -> Predictor | NotPredicted:
     for word, reason in _LATER.items():
         if area.startswith(word):
             return NotPredicted(reason=reason)
+    if re.match(r"op_latency:|layer_latency", row.metric):
+        return predict_layer
     for pattern, predictor in _BY_AREA:
         if re.fullmatch(pattern, area):
             collective = predictor is predict_kernels and _COLLECTIVE.search(row.metric)
