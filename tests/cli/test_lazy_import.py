@@ -14,11 +14,11 @@ def _modules(statement):
     return set(out.stdout.rsplit("MODULES", 1)[1].split())
 
 
-@pytest.mark.parametrize("verb", ["", "list", "show"])
+@pytest.mark.parametrize("verb", ["", "list", "show", "explore"])
 def test_help_imports_nothing_heavy(verb):
     words = f"['{verb}', '--help']" if verb else "['--help']"
     run = f"from ridgeline.cli import main\ntry: main({words})\nexcept SystemExit: pass"
-    heavy = {"numpy", "yaml", "rich", "pydantic", "matplotlib", "pandas"}
+    heavy = {"numpy", "yaml", "rich", "pydantic", "matplotlib", "pandas", "fastapi", "uvicorn"}
     assert not heavy & _modules(run)
 
 
