@@ -79,7 +79,7 @@ def engine_option(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(["auto", "ideal", "vllm", "sglang", "trtllm", "llamacpp"]),
         default="auto",
         show_default=True,
-        help="What an engine adds to the kernels; auto: vllm on GPUs, nothing elsewhere.",
+        help="What an engine adds; auto: llamacpp for GGUF, CPUs and Apple, vllm on other GPUs.",
     )(function)
 
 

@@ -15,9 +15,10 @@ from ridgeline.cost.engines_local import llama_cpp_kernels, with_half_accumulati
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
 from ridgeline.cost.network_records import TYPICAL as TYPICAL_NETWORK
 from ridgeline.errors import InputError
-from ridgeline.hardware import Cluster
+from ridgeline.hardware import Cluster, Device
 from ridgeline.model.architecture import Architecture, WeightClass
 from ridgeline.model.draft import Speculation, check_speculation
+from ridgeline.model.formats import GGUF_TYPES
 from ridgeline.model.imbalance import expert_imbalance
 from ridgeline.model.layout import Layout
 from ridgeline.model.layout_rules import default_layout, expert_counts, layout_faults
@@ -41,13 +42,24 @@ NETWORKS: dict[str, NetworkEfficiency | None] = {
 
 MAX_DEVICES = 2**20
 _ENGINE_VENDORS = frozenset({"nvidia", "amd"})
+_LOCAL_GENERATIONS = frozenset({"apple", "cpu"})
+_GGUF_FORMATS = frozenset(name for name, _, _ in GGUF_TYPES.values()) - {"bf16", "fp16", "fp32"}
 
 
-def chosen_engine(engine: str, vendor: str, *, realistic: bool) -> str:
-    """Return the engine that `auto` stands for: vllm on GPUs, none beside an ideal bound."""
+def chosen_engine(engine: str, device: Device, precision: Precision, *, realistic: bool) -> str:
+    """Return the engine that `auto` stands for.
+
+    None beside an ideal bound; llamacpp for GGUF formats and on CPUs and Apple chips; vllm on
+    other GPUs.
+    """
     if engine != "auto":
         return engine
-    return "vllm" if realistic and vendor.lower() in _ENGINE_VENDORS else "ideal"
+    if not realistic:
+        return "ideal"
+    files = {f.id for f in precision.weights.values()} & _GGUF_FORMATS
+    if files or device.generation in _LOCAL_GENERATIONS:
+        return "llamacpp"
+    return "vllm" if device.vendor.lower() in _ENGINE_VENDORS else "ideal"
 
 
 def deploy(
@@ -108,8 +120,15 @@ def deploy(
         raise InputError(f"network must be one of {', '.join(NETWORKS)}: {network!r}.")
     rates = NETWORKS[network]
     realistic = efficiency == "calibrated" and network == "calibrated"
+    precision = Precision.of(
+        architecture,
+        dtype=dtype,
+        kv_dtype=kv_cache_dtype,
+        per_class=cast("Mapping[WeightClass, str]", dtypes or {}),
+    )
     profile = engine_profile(
-        chosen_engine(engine, cluster.device.vendor, realistic=realistic), cluster.device.vendor
+        chosen_engine(engine, cluster.device, precision, realistic=realistic),
+        cluster.device.vendor,
     )
     kernels = _efficiency(efficiency)
     if profile is not None and profile.own_kernels and efficiency == "calibrated":
@@ -122,12 +141,7 @@ def deploy(
         layout = _layout(architecture, cluster, count, given, redundant_experts)
     return Deployment(
         architecture=architecture,
-        precision=Precision.of(
-            architecture,
-            dtype=dtype,
-            kv_dtype=kv_cache_dtype,
-            per_class=cast("Mapping[WeightClass, str]", dtypes or {}),
-        ),
+        precision=precision,
         cluster=cluster,
         num_devices=count,
         layout=layout,

@@ -108,7 +108,7 @@ def estimate(
         routing: How tokens choose experts: `uniform`, `zipf:1.0`, or `balanced`.
         speculation: Drafts that every decode step verifies.
         engine: What runs the kernels: `vllm`, `sglang`, `trtllm` ..., `ideal` (adds nothing), or
-            `auto` (vllm on GPUs with calibrated kernels and network).
+            `auto` (llamacpp for GGUF formats, CPUs and Apple; vllm on other GPUs).
         memory_share: Share of device memory the engine may fill.
         catalog_dir: Folder of the user's own entries.
 
