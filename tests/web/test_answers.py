@@ -1,5 +1,6 @@
 """What each question answers, in this process: good, bad, and the same as the command line."""
 
+import inspect
 import json
 import shlex
 from pathlib import Path
@@ -15,6 +16,15 @@ from web_bodies import BAD, GOOD, LLAMA, SMALL
 
 _NOT_ON_THE_COMMAND_LINE = {"chalk", "quiz/check"}
 """Their command shows the claim they start from."""
+NOT_ASKED = {
+    "catalog_dir",  # files of the server
+    "price_file",
+    "directory",
+    "progress",  # the job's
+    "speculation",  # made of three fields, when there are drafts
+    "question",  # what estimate takes
+    "efficiency",  # of a plan: calibrated
+}
 
 
 def _quiet(*_: int) -> None:
@@ -53,6 +63,15 @@ def test_answer_is_the_document_of_the_command(
         if name == "model":  # the command names a model after its folder
             printed["name"] = "small"
         assert printed == found
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_every_argument_can_be_asked(name: str) -> None:
+    """A new argument of a study function needs a field here, or a reason in NOT_ASKED."""
+    call = QUESTIONS[name].call(QUESTIONS[name].schema.model_validate(GOOD[name]))
+    known = set(inspect.signature(call.function).parameters)
+    positional = list(inspect.signature(call.function).parameters)[: len(call.args)]
+    assert known - set(call.kwargs) - set(positional) <= NOT_ASKED
 
 
 @pytest.mark.parametrize("name", GOOD)

@@ -65,7 +65,10 @@ class Served(Request):
 
 
 class Traffic(Served):
-    """How tokens choose experts, and drafts."""
+    """What runs the kernels, how tokens choose experts, and drafts."""
+
+    engine: Text = flag("auto", "--engine")
+    """What an engine adds to a step: `vllm`, `sglang`, `trtllm` ..., or `ideal` for nothing."""
 
     routing: Text = flag("uniform", "--routing")
     """`uniform`, `zipf:1.0` or `balanced`."""

@@ -95,9 +95,10 @@ def serve(*, host: str, port: int, open_browser: bool, tell: Callable[[str], Non
     try:
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
-        tell("Stopped.")
+        pass
     finally:
         listener.close()
+    tell("Stopped.")
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -101,7 +101,8 @@ def _estimate_kwargs(q: s.EstimateRequest, limit: int) -> dict[str, Any]:
         )
     names = (
         "batch context on phase chunk devices tp pp ep dp cp redundant_experts network overlap"
-        " dtype kv_cache_dtype dtypes usd_per_device_hour fidelity efficiency routing memory_share"
+        " dtype kv_cache_dtype dtypes usd_per_device_hour fidelity efficiency engine routing"
+        " memory_share"
     )
     return {**_fields(q, names), **_drafts(q)}
 
@@ -129,7 +130,7 @@ def plan_call(q: s.PlanRequest) -> Call:
     }
     names = (
         "on devices ttft_s tpot_s objective pools chunk usd_per_device_hour memory_share max_pp"
-        " routing"
+        " engine routing"
     )
     kwargs = {**_tokens(q, "isl osl"), **_fields(q, names), **formats, **_drafts(q)}
     return Call(function=plan, args=(model_of(q),), kwargs=kwargs)
