@@ -50,6 +50,9 @@ class EngineProfile:
     """Time the host needs to launch one layer without captured graphs [s]; 0: graphs."""
     busy_share: float = 1.0
     """Time of kernels over that of today's."""
+    first_token_s: float = 0.0
+    """From a request's arrival to its first token beside queueing and kernels: connection,
+    tokenisation, launching a prefill that no graph holds [s]."""
     scheduling: Scheduling = "mixed"
     chunk_tokens: int = 8192
     """Most prompt tokens of one step and attention group, by default."""
@@ -72,6 +75,9 @@ _VERSIONS = {
 }
 
 
+_FIRST_TOKEN_S = 90e-3
+"""DeepSeek-R1 at 1 to 4 requests in flight on five chips: 50 to 110 ms over the kernels at 922
+as at 7,373 prompt tokens."""
 _HIDDEN = {"trtllm": 25e-6}
 """TensorRT-LLM 1.0 (PyTorch): sampling and handing out tokens beside the device; 2,048 sequences
 of a 3 B-active model take 51 ms per step on B200 whatever the kernels need."""
@@ -93,6 +99,7 @@ def _fitted(engine: str, vendor: str) -> EngineProfile:
         sequence_s=sequence_us * 1e-6,
         older_layer_s=_OLDER,
         hidden_sequence_s=_HIDDEN.get(engine, 0.0),
+        first_token_s=_FIRST_TOKEN_S,
         scheduling=_SCHEDULING.get(engine, "mixed"),
         error=error / 100,
         source=_SOURCE,

@@ -63,7 +63,8 @@ def closed_loop(
 
         TPOT = [t_decode(B) + (B - 1)·τ·s / O] / τ
         TTFT = R + t/2,  R = S (1 + Q - U/2)  (queue Q of other prompts, U busy share: waits for
-               the rest of the running prompt and for all of those queued)
+               the rest of the running prompt and for all of those queued), and what the engine
+               needs before and after its kernels
         B    = c·Z / (Z + TTFT),  Z = (O - 1)·TPOT
 
     Args:
@@ -86,6 +87,7 @@ def closed_loop(
     decoding: Array = c * 1.0
     loop: ClosedLoop | None = None
     groups = float(np.max((deployment.layout or Layout()).dp))
+    first = 0.0 if deployment.engine is None else deployment.engine.first_token_s
     for _ in range(_ROUNDS):
         batch = np.maximum(decoding, 1.0)
         decode: Array = np.asarray(
@@ -98,7 +100,7 @@ def closed_loop(
         tpot = decode / tokens_per_step + others * prompt_s / output
         think = np.maximum(output - 1.0, 1.0) * tpot
         response = _queue(c, prompt_s, think)
-        ttft = response - prompt_s + alone_s + np.where(c > 1, decode / 2, 0.0)
+        ttft = response - prompt_s + alone_s + np.where(c > 1, decode / 2, 0.0) + first
         cycle = think + ttft
         decoding = c * think / cycle
         loop = ClosedLoop(

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from ridgeline.validate.predict_collectives import predict_collectives
 from ridgeline.validate.predict_kernels import predict_kernels
 from ridgeline.validate.predict_layer import predict_layer
-from ridgeline.validate.predict_serving import predict_offline, predict_serving
+from ridgeline.validate.predict_offline import predict_offline
+from ridgeline.validate.predict_serving import predict_serving
 from ridgeline.validate.predict_steps import predict_steps
 from ridgeline.validate.predict_wide_ep import predict_capacity, predict_wide_ep
 from ridgeline.validate.prediction import Answer, NotPredicted, Predictor
@@ -38,8 +39,20 @@ def predict(rows: Sequence[TruthRow]) -> dict[str, Answer]:
         else:
             batches[predictor].append(row)
     for predictor, batch in batches.items():
-        answers.update(predictor(batch))
+        answers.update(_safely(predictor, batch))
     return answers
+
+
+def _safely(predictor: Predictor, rows: Sequence[TruthRow]) -> dict[str, Answer]:
+    """Return a predictor's answers; rows of unforeseen shape are named instead of stopping all."""
+    try:
+        return predictor(rows)
+    except Exception as error:  # noqa: BLE001 - rows come from files that nobody has seen
+        if len(rows) == 1:
+            name = type(error).__name__
+            return {rows[0].id: NotPredicted(reason=f"row could not be set up: {name}: {error}")}
+    half = len(rows) // 2
+    return {**_safely(predictor, rows[:half]), **_safely(predictor, rows[half:])}
 
 
 _BY_AREA: tuple[tuple[str, Predictor], ...] = (

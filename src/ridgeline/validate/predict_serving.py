@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ridgeline.errors import RidgelineError
 from ridgeline.phase.closed_loop import ClosedLoop, Scheduling, closed_loop
-from ridgeline.phase.deployment import fits, largest_that_fits, step_breakdown
+from ridgeline.phase.deployment import step_breakdown
 from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
 from ridgeline.validate.set_up import SetUp, set_up
 from ridgeline.validate.truth_rows import TruthRow
@@ -139,56 +139,3 @@ def _value(
             return rate * isl
         case _:
             return rate * osl
-
-
-_MAX_BATCH = 2048
-
-
-def predict_offline(rows: Sequence[TruthRow]) -> dict[str, Answer]:
-    """Return output tokens/s with all requests queued at the start."""
-    answers: dict[str, Answer] = {}
-    for row in rows:
-        if row.metric != "output_throughput_total" or row.number("output_len") is None:
-            answers[row.id] = NotPredicted(reason=f"offline metric `{row.metric}` is not modelled")
-            continue
-        try:
-            answers[row.id] = _offline(row)
-        except RidgelineError as error:
-            answers[row.id] = NotPredicted(reason=str(error))
-    return answers
-
-
-def _offline(row: TruthRow) -> Prediction:
-    found = set_up(row)
-    d = found.deployment
-    replicas = max(row.count("n_chips", d.num_devices) // d.num_devices, 1)
-    isl, osl = row.number("input_len") or 0.0, row.number("output_len") or 1.0
-
-    def holds(batch: int) -> bool:
-        return bool(fits(d, batch=batch, tokens=isl + osl, step_tokens=_BUDGET))
-
-    most = largest_that_fits(holds, _MAX_BATCH)
-    if most < 1:
-        raise RidgelineError(f"{row.model} does not fit on {d.num_devices} x {row.chip}")
-    batch = np.unique(np.round(np.geomspace(1, most, 12))).astype(float)
-    loop = closed_loop(
-        d,
-        concurrency=batch,
-        isl=isl,
-        osl=osl,
-        budget=_BUDGET,
-        scheduling=scheduling_of(found.engine),
-    )
-    # A freed seat is filled at once: every one of the B seats decodes or prefills all the time.
-    rate = batch / (osl * loop.decode_s + batch * loop.prompt_s)
-    best = int(np.argmax(rate))
-    bound = step_breakdown(
-        d, phase="decode", batch=batch[best : best + 1], context=np.array([isl + osl / 2])
-    ).bound_by()
-    prefill = batch[best] * loop.prompt_s[best] > osl * loop.decode_s[best]
-    return Prediction(
-        value=float(rate[best] * osl) * replicas,
-        bound="prefill of others" if prefill else str(np.atleast_1d(bound)[0]),
-        family="offline max",
-        flags=found.flags,
-    )

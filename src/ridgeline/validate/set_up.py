@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, replace
 
 from ridgeline.errors import InputError
+from ridgeline.model.architecture import Architecture
+from ridgeline.model.layout_rules import expert_counts
 from ridgeline.phase.deployment import Deployment
 from ridgeline.study.deploy import deploy
 from ridgeline.validate.chip_names import find_chip
@@ -56,6 +58,11 @@ _NARROW_MXFP4 = frozenset(("blackwell", "blackwell_ultra"))
 """Where engines multiply mxfp4 experts with 8-bit activations; elsewhere they expand them."""
 
 
+def _spare_copies(architecture: Architecture, ep: int) -> int:
+    """Return the fewest redundant experts that let `ep` ranks hold equally many."""
+    return max((-count % ep for count in expert_counts(architecture)), default=0)
+
+
 @functools.cache
 def _set_up(
     model: str,
@@ -82,6 +89,7 @@ def _set_up(
         on=cluster_of(chip, devices),
         devices=devices,
         degrees={"tp": tp, "pp": pp, "ep": ep, "dp": dp, "cp": cp},
+        redundant_experts=_spare_copies(architecture, ep),
         dtype=formats.dtype,
         kv_cache_dtype=formats.kv_dtype,
         dtypes=per_class,

@@ -1,0 +1,109 @@
+"""Offline saturation: all requests queued at the start, output tokens per second of the system."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from ridgeline.errors import InfeasibleError, RidgelineError
+from ridgeline.phase.closed_loop import closed_loop
+from ridgeline.phase.deployment import Deployment, fits, largest_that_fits, step_breakdown
+from ridgeline.validate.prediction import Answer, NotPredicted, Prediction
+from ridgeline.validate.set_up import SetUp, layout_of, set_up
+from ridgeline.validate.truth_rows import TruthRow
+
+_MAX_BATCH = 2048
+_BUDGET = 8192.0
+_TP = (1, 2, 4, 8)
+_PROMPTS = (
+    (r"llama-?2-?70b", 200.0),
+    (r"405b", 9500.0),
+    (r"llama-?3\.1-?8b", 870.0),
+    (r"mixtral", 150.0),
+    (r"deepseek", 800.0),
+)
+"""Mean prompt tokens of MLPerf Inference data sets where a row gives none: assumed."""
+
+
+def predict_offline(rows: Sequence[TruthRow]) -> dict[str, Answer]:
+    """Return output tokens per second, or the reason there is none."""
+    answers: dict[str, Answer] = {}
+    for row in rows:
+        if not re.fullmatch(r"tok(en)?s?/s(/\w+)?", row.unit) or "input" in row.metric:
+            answers[row.id] = NotPredicted(reason=f"offline metric `{row.metric}` is not modelled")
+            continue
+        try:
+            answers[row.id] = _offline(row)
+        except RidgelineError as error:
+            answers[row.id] = NotPredicted(reason=str(error))
+    return answers
+
+
+def _lengths(row: TruthRow) -> tuple[float, float, tuple[str, ...]]:
+    output = row.number("tokens_per_sample") or row.number("output_len")
+    if output is None:
+        raise InfeasibleError("no output length is stated")
+    prompt = row.number("input_len")
+    if prompt is not None:
+        return prompt, output, ()
+    name = row.model.lower().replace(" ", "-")
+    assumed = next((n for words, n in _PROMPTS if re.search(words, name)), None)
+    if assumed is None:
+        raise InfeasibleError("no prompt length is stated")
+    return assumed, output, (f"assumed: mean prompt of {assumed:.0f} tokens",)
+
+
+def _found(row: TruthRow, tokens: float) -> SetUp:
+    """Return the row's replica; the smallest tp that holds 64 sequences where none is stated."""
+    if row.number("tp") is not None:
+        return set_up(row)
+    _, pp, ep, _, _ = layout_of(row)
+    for tp in _TP:
+        found = set_up(row, degrees=(tp, pp, min(ep, tp), 1, 1))
+        if _most(found.deployment, tokens) >= 64 or tp == _TP[-1]:
+            return found
+    raise InfeasibleError("no layout is stated")
+
+
+def _most(deployment: Deployment, tokens: float) -> int:
+    def holds(batch: int) -> bool:
+        return bool(fits(deployment, batch=batch, tokens=tokens, step_tokens=_BUDGET))
+
+    return largest_that_fits(holds, _MAX_BATCH)
+
+
+def _offline(row: TruthRow) -> Prediction:
+    isl, osl, assumed = _lengths(row)
+    found = _found(row, isl + osl)
+    d = found.deployment
+    replicas = max(row.count("n_chips", d.num_devices) // d.num_devices, 1)
+    most = _most(d, isl + osl)
+    if most < 1:
+        raise InfeasibleError(f"{row.model} does not fit on {d.num_devices} x {row.chip}")
+    batch = np.unique(np.round(np.geomspace(1, most, 12))).astype(float)
+    loop = closed_loop(
+        d,
+        concurrency=batch,
+        isl=isl,
+        osl=osl,
+        budget=_BUDGET,
+        scheduling="mixed" if d.engine is None else d.engine.scheduling,
+    )
+    # A freed seat is filled at once: every one of the B seats decodes or prefills all the time.
+    rate = batch / (osl * loop.decode_s + batch * loop.prompt_s)
+    best = int(np.argmax(rate))
+    bound = step_breakdown(
+        d, phase="decode", batch=batch[best : best + 1], context=np.array([isl + osl / 2])
+    ).bound_by()
+    prefill = batch[best] * loop.prompt_s[best] > osl * loop.decode_s[best]
+    value = float(rate[best] * osl) * replicas
+    if "per_gpu" in row.metric or row.unit.endswith("gpu"):
+        value /= max(row.count("n_chips", d.num_devices), 1)
+    return Prediction(
+        value=value,
+        bound="prefill of others" if prefill else str(np.atleast_1d(bound)[0]),
+        family="offline max",
+        flags=(*found.flags, *assumed),
+    )
