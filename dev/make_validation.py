@@ -32,9 +32,12 @@ WHY = {
     "grouped gemm": "H20 again, and one chip only; no other open source",
     "prefill step": "long prompts on H100 run below the rates of short kernel measurements: the"
     " card throttles; and one row of Splitwise is eleven times faster than its peak allows",
-    "serving ttft": "not scored by its source (N). Bursts of the first wave, tokenisation and"
-    " eager prefill launches are not modelled",
+    "serving ttft": "marked as context (N) by its source. Prompts that wait in batches of SGLang"
+    " and the first wave, in which every user starts at once, are not modelled; one sweep of a"
+    " nightly build is twenty times slower than its kernels",
     "gemm fp8": "one chip",
+    "gemm bf16": "within the noise between libraries; PyTorch's loop adds host time to the smallest"
+    " matrices",
     "expert exchange": "normal-mode kernels move more useful bytes per second than the model of"
     " them; low-latency ones agree within 17 %",
 }

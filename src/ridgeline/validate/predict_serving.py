@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ridgeline.errors import RidgelineError
 from ridgeline.phase.closed_loop import ClosedLoop, Scheduling, closed_loop
 from ridgeline.phase.deployment import step_breakdown
+from ridgeline.validate.predict_pools import predict_pools
 from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
 from ridgeline.validate.set_up import SetUp, set_up
 from ridgeline.validate.truth_rows import TruthRow
@@ -29,10 +30,14 @@ def predict_serving(rows: Sequence[TruthRow]) -> dict[str, Answer]:
     """Return a prediction or a reason for every row of a closed loop."""
     answers: dict[str, Answer] = {}
     batches: dict[int, list[tuple[TruthRow, SetUp]]] = defaultdict(list)
+    pools: list[TruthRow] = []
     for row in rows:
         reason = _refused(row)
         if reason:
             answers[row.id] = NotPredicted(reason=reason)
+            continue
+        if row.text("disagg").lower() == "true" or "disaggregated" in row.text("layout"):
+            pools.append(row)
             continue
         try:
             found = set_up(row)
@@ -40,6 +45,7 @@ def predict_serving(rows: Sequence[TruthRow]) -> dict[str, Answer]:
             answers[row.id] = NotPredicted(reason=str(error))
             continue
         batches[id(found)].append((row, found))
+    answers.update(predict_pools(pools))
     for pairs in batches.values():
         batch = [r for r, _ in pairs]
         try:
@@ -50,8 +56,6 @@ def predict_serving(rows: Sequence[TruthRow]) -> dict[str, Answer]:
 
 
 def _refused(row: TruthRow) -> str:
-    if row.text("disagg").lower() == "true" or "disaggregated" in row.text("layout"):
-        return "disaggregated pools: not predicted yet"
     if row.text("spec") not in ("", "none"):
         return "speculative decoding without a recorded acceptance"
     if row.metric.startswith("joules"):

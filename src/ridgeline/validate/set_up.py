@@ -75,8 +75,10 @@ def _set_up(
 ) -> SetUp:
     name, formats = formats_of(find_model(model), w_dtype, kv_dtype)
     named = find_chip(chip)
-    tp, pp, ep, dp, cp = degrees
     architecture = architecture_named(name)
+    tp, pp, ep, dp, cp = degrees
+    if not expert_counts(architecture):
+        ep = 1
     per_class = dict(formats.per_class)
     if architecture.weight_format == "mxfp4" and named.device.generation in _NARROW_MXFP4:
         per_class["expert"] = "mxfp4_a8"

@@ -1,0 +1,125 @@
+"""Separate prefill and decode pools at fixed concurrency."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ridgeline.errors import RidgelineError
+from ridgeline.phase.deployment import step_breakdown
+from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
+from ridgeline.validate.set_up import SetUp, set_up
+from ridgeline.validate.truth_rows import TruthRow
+
+Array = NDArray[np.float64]
+_POOL = re.compile(r"(\d+)x\(tp(\d+),ep(\d+),dpattn=(True|False)\)")
+_ROUNDS = 6
+
+
+def predict_pools(rows: Sequence[TruthRow]) -> dict[str, Answer]:
+    """Return TPOT and throughput of disaggregated rows."""
+    answers: dict[str, Answer] = {}
+    batches: dict[tuple[int, int, int, int], list[_Item]] = defaultdict(list)
+    for row in rows:
+        try:
+            item = _item(row)
+        except RidgelineError as error:
+            answers[row.id] = NotPredicted(reason=str(error))
+            continue
+        if item is None:
+            answers[row.id] = NotPredicted(reason="pools without both configurations and lengths")
+        else:
+            key = (item.prefill[0], id(item.prefill[1]), item.decode[0], id(item.decode[1]))
+            batches[key].append(item)
+    for items in batches.values():
+        answers.update(_batch(items))
+    return answers
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    row: TruthRow
+    prefill: tuple[int, SetUp]
+    decode: tuple[int, SetUp]
+    isl: float
+    osl: float
+    concurrency: float
+
+
+def _pool(row: TruthRow, text: str) -> tuple[int, SetUp] | None:
+    found = _POOL.search(text)
+    if not found or found[1] == "0":
+        return None
+    tp, ep = int(found[2]), int(found[3])
+    degrees = (1, 1, ep, tp, 1) if found[4] == "True" else (tp, 1, ep, 1, 1)
+    return int(found[1]), set_up(row, degrees=degrees)
+
+
+def _item(row: TruthRow) -> _Item | None:
+    prefill, decode = (_pool(row, row.text(f"{p}_cfg")) for p in ("prefill", "decode"))
+    isl, osl = row.number("eff_input_len"), row.number("eff_output_len")
+    concurrency = row.number("concurrency")
+    if prefill is None or decode is None or not isl or not osl or not concurrency:
+        return None
+    return _Item(row, prefill, decode, isl, osl, concurrency)
+
+
+def _batch(items: list[_Item]) -> dict[str, Answer]:
+    isl, osl, c = (np.array([getattr(x, k) for x in items]) for k in ("isl", "osl", "concurrency"))
+    tpot, rate, bound = _solve(items[0].prefill, items[0].decode, isl, osl, c)
+    answers: dict[str, Answer] = {}
+    for i, item in enumerate(items):
+        row, devices = item.row, item.row.count("n_chips")
+        if "tpot" in row.metric:
+            value, family = float(tpot[i]) / SECONDS[row.unit], "pools tpot"
+        elif row.metric.startswith("tput_per_gpu_total"):
+            value, family = float(rate[i] * (isl[i] + osl[i])) / devices, "pools throughput"
+        elif row.metric.startswith("output_tput_per_gpu"):
+            value, family = float(rate[i] * osl[i]) / devices, "pools throughput"
+        else:
+            answers[row.id] = NotPredicted(reason=f"metric `{row.metric}` of pools")
+            continue
+        answers[row.id] = Prediction(
+            value=value, bound=str(bound[i]), family=family, flags=item.decode[1].flags
+        )
+    return answers
+
+
+def _solve(
+    prefill: tuple[int, SetUp], decode: tuple[int, SetUp], isl: Array, osl: Array, c: Array
+) -> tuple[Array, Array, NDArray[np.str_]]:
+    """Return TPOT, requests per second and the limit: c requests cycle through both pools.
+
+    A prefill worker takes one prompt per attention group at a time; decode workers share the
+    rest evenly.
+
+        rate = min(c / (TTFT + (O - 1)·TPOT), prefill workers / seconds per prompt)
+        B    = rate · (O - 1)·TPOT / decode workers
+    """
+    pool = prefill[1].deployment
+    groups = 1.0 if pool.layout is None else float(np.max(pool.layout.dp))
+    whole = np.asarray(step_breakdown(pool, phase="prefill", batch=groups, context=isl).step_s)
+    most = prefill[0] * groups / whole
+    ttft = whole + (0.0 if pool.engine is None else pool.engine.first_token_s)
+    batch: Array = c / decode[0]
+    tpot: Array = np.zeros_like(c)
+    rate: Array = np.zeros_like(c)
+    bound = np.full(c.shape, "", dtype=object)
+    for _ in range(_ROUNDS):
+        step = step_breakdown(
+            decode[1].deployment,
+            phase="decode",
+            batch=np.maximum(batch, 1.0),
+            context=isl + osl / 2,
+        )
+        tpot = np.broadcast_to(step.step_s, c.shape)
+        bound = np.broadcast_to(step.bound_by(), c.shape)
+        think = (osl - 1) * tpot
+        rate = np.minimum(c / (ttft + think), most)
+        batch = 0.5 * batch + 0.5 * rate * think / decode[0]
+    return tpot, rate, np.where(rate >= most, "prefill pool", bound)
