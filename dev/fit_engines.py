@@ -9,7 +9,8 @@ speculation is one equation,
            + layers · (layer[engine, vendor] + older[generation]) + B · sequence[engine, vendor]
 
 solved with non-negative unknowns by iterated least squares on relative errors (close to the
-median), every (model, chip, format) with the same weight. The share is one number for all.
+median), every (model, chip, format) with the same weight. The share is one number for all; on
+pairs left out it buys nothing, so cost/engine_fits.py has that of 1.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from ridgeline.report.figure import COLOURS, new_figure, save_figure
 from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
 from ridgeline.units import significant
+from ridgeline.validate.recorded import recorded
 from ridgeline.validate.score import Score, Scored
 from ridgeline.validate.truth import SCHEMA_VERSION, TruthReport
 
@@ -78,6 +80,7 @@ def truth_text(result: TruthReport, style: Style = "text") -> str:
         _fill(f"{count:>5} x {file}: {reason}")
         for (file, reason), count in report.not_predicted.items()
     ]
+    lines += [] if report.not_predicted else ["nothing"]
     lines += ["", *_verdict(result)]
     return "\n".join(lines)
 
@@ -124,6 +127,7 @@ def _score_json(score: Score) -> dict[str, Any]:
 
 def _item_json(item: Scored) -> dict[str, Any]:
     row = item.row
+    band = recorded().bands.get(item.prediction.family)
     return {
         "id": row.id,
         "model": row.model,
@@ -132,6 +136,8 @@ def _item_json(item: Scored) -> dict[str, Any]:
         "unit": row.unit,
         "published": row.value,
         "predicted": item.prediction.value,
+        "p10": None if band is None else item.prediction.value * math.exp(band[0]),
+        "p90": None if band is None else item.prediction.value * math.exp(band[1]),
         "error": item.error,
         "bound": item.prediction.bound,
         "flags": list(item.prediction.flags),
