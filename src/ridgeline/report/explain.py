@@ -111,8 +111,8 @@ def _heading(result: Any) -> str:
     degrees = "network ideal" if request["layout"] is None else layout_text(request["layout"])
     first = (
         f"{result.measured.tool}: {request['model']} on {request['on']},"
-        f" {request['devices']} device{'s' * (request['devices'] != 1)} ({degrees}), weights {request['weights']},"
-        f" cache {request['kv_cache_dtype']}, engine {request['engine'] or 'none'}"
+        f" {request['devices']} device{'s' * (request['devices'] != 1)} ({degrees}),"
+        f" weights {request['weights']}, cache {request['kv_cache_dtype']}, engine {request['engine'] or 'none'}"
     )
     if run.kind == "prefill":
         second = f"prompts of {significant(run.isl)} tokens, one at a time"
