@@ -9,11 +9,11 @@ from starlette.testclient import TestClient
 from ridgeline.web import security
 from ridgeline.web.limits import MAX_BODY_BYTES
 from ridgeline.web.questions import QUESTIONS
-from ridgeline.web.routes import _READ
+from ridgeline.web.routes import READ
 from web_bodies import BAD, GOOD, LLAMA, PRICE
 
 API = "/api/v1"
-POSTED = sorted(set(QUESTIONS) - _READ)
+POSTED = sorted(set(QUESTIONS) - READ)
 SHORT = [name for name in POSTED if not QUESTIONS[name].long]
 
 
@@ -71,6 +71,8 @@ def test_get_answers_json(client, path):
         ("catalog/devices?colour=1&search=" + "x" * 201, 422),
         ("lecture/nothing", 404),
         ("prices?date=yesterday", 422),
+        ("prices?date=0", 422),
+        ("prices?date=2026-13-01", 422),
         ("prices?colour=1", 422),
         ("prices/sheet", 422),
         ("prices/sheet?model=google/none", 404),
@@ -199,7 +201,10 @@ def test_no_file_outside_the_page(client, path):
 
 def test_methods_are_those_of_the_route(client):
     assert client.put(f"{API}/estimate", json={}).status_code == 405
-    assert client.get(f"{API}/estimate").status_code in {404, 405}
+    for name in POSTED:
+        found = client.get(f"{API}/{name}")
+        assert (found.status_code, found.headers["allow"]) == (405, "POST")
+    assert client.post(f"{API}/lecture").status_code == 405
 
 
 def test_the_document_describes_every_question(client):

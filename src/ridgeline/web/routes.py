@@ -22,7 +22,7 @@ from ridgeline.web.jobs import Job, Ledger, Pool, cancel
 from ridgeline.web.limits import CACHE_BYTES, MAX_DEPTH
 from ridgeline.web.questions import QUESTIONS
 
-_READ = {"catalog", "entry", "lecture", "prices", "prices/sheet", "validate"}
+READ = {"catalog", "entry", "lecture", "prices", "prices/sheet", "validate"}
 """Questions that are read with GET."""
 _BUSY = {"Retry-After": "5"}
 Word = Annotated[str, Path(max_length=200)]
@@ -77,6 +77,7 @@ _FAULTS: dict[int | str, dict[str, Any]] = {
     for code, words in {
         400: "The Host header, or the request as HTTP, is not valid.",
         404: "No such name.",
+        414: "Path and query are too long.",
         422: "A value breaks a rule, or the question has no answer.",
         429: "The queue is full; Retry-After says when to ask again.",
     }.items()
@@ -181,7 +182,7 @@ def api(state: State) -> APIRouter:
     """Return the routes under /api/v1."""
     router = APIRouter(prefix="/api/v1", route_class=_BodyRoute)
     for name, question in QUESTIONS.items():
-        if name not in _READ:
+        if name not in READ:
             router.add_api_route(
                 f"/{name}",
                 _submit(state, name) if question.long else _post(state, name),

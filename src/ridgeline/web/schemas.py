@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from ridgeline.web.limits import MAX_EXPERT_CELLS, MAX_LIST, MAX_TEXT
 
@@ -20,6 +28,17 @@ Degree = Annotated[int, Field(ge=1, le=2**20, strict=True)]
 Number = Annotated[float, Field(ge=0, le=1e15, strict=True)]
 Numbers = dict[Text, Number]
 PriceTier = Literal["standard", "batch", "flex", "priority", "fast", "balanced", "ultrafast"]
+
+
+def _written_out(value: Any) -> Any:
+    if (isinstance(value, str) and not _DAY.match(value)) or isinstance(value, int | float):
+        raise ValueError("a day is written 2026-11-30")
+    return value
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d$")
+Day = Annotated[dt.date, BeforeValidator(_written_out)]
+"""Not seconds since 1970, which pydantic would take too."""
 
 
 class Request(BaseModel):
@@ -217,7 +236,7 @@ class CacheRequest(Served):
     """Share of a load for which the accelerators wait."""
     provider_price: Text | None = flag(None, "--provider")
     """A provider/model whose cache writes are compared."""
-    price_date: dt.date | None = flag(None, "--date")
+    price_date: Day | None = flag(None, "--date")
 
 
 class ExpertsRequest(Request):
@@ -295,7 +314,7 @@ class PricesRequest(Request):
 
     pattern: Text = ""
     tier: PriceTier = flag("standard", "--tier")
-    date: dt.date = day()
+    date: Day = day()
     hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
 
 
@@ -303,7 +322,7 @@ class SheetRequest(Request):
     """Whose price sheet."""
 
     model: Text
-    date: dt.date = day()
+    date: Day = day()
     hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
 
 
@@ -317,7 +336,7 @@ class BillRequest(Request):
     written_tokens: Tokens = flag(0, "--written")
     ttl: Text | None = flag(None, "--ttl")
     tier: PriceTier = flag("standard", "--tier")
-    date: dt.date = day()
+    date: Day = day()
     hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
 
 
@@ -325,7 +344,7 @@ class DecodeRequest(Request):
     """Arguments of `ridgeline.study.price_decode.decode`."""
 
     model: Text
-    date: dt.date = day()
+    date: Day = day()
     list_name: Text | None = flag(None, "--list")
     fast_speed: Number | None = flag(None, "--fast-speed")
     fast_price: Number | None = flag(None, "--fast-price")
@@ -341,7 +360,7 @@ class MarginRequest(Served):
     on: Text = flag(..., "--on")
     speed: Number = flag(20.0, "--speed")
     """Tokens per second of every user."""
-    date: dt.date = day()
+    date: Day = day()
     utilisation: Number | None = flag(None, "--utilisation")
     rate: Number | None = flag(None, "--rate")
     replicas: Degree = flag(1, "--replicas")

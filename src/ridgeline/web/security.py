@@ -65,6 +65,7 @@ class Guard:
             self._check(scope, headers)
             async with asyncio.timeout(BODY_S):
                 body = await _body(headers, receive)
+            _check_kind(headers, body)
         except Refused as refused:
             await _refuse(send_guarded, refused)
             return
@@ -84,9 +85,6 @@ class Guard:
             raise Refused(403, "Pages of other sites may not ask.")
         if len(scope["raw_path"] or b"") + len(scope["query_string"]) > MAX_PATH_BYTES:
             raise Refused(414, f"Path and query may have at most {MAX_PATH_BYTES:,} bytes.")
-        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-        if scope["method"] == "POST" and kind != b"application/json":
-            raise Refused(415, "The body must be JSON: send Content-Type: application/json.")
 
     def _is_ours(self, host: str) -> bool:
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
@@ -97,6 +95,13 @@ class Guard:
         except ValueError:
             return False
         return True
+
+
+def _check_kind(headers: dict[bytes, bytes], body: bytes | None) -> None:
+    """Refuse what the form of another site's page could send without asking first."""
+    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    if body and kind != b"application/json":
+        raise Refused(415, "The body must be JSON: send Content-Type: application/json.")
 
 
 async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:

@@ -19,7 +19,8 @@ from starlette.staticfiles import StaticFiles
 from ridgeline.errors import InputError
 from ridgeline.web.jobs import Pool
 from ridgeline.web.limits import LONG_QUEUE, LONG_S, QUICK_QUEUE, QUICK_S
-from ridgeline.web.routes import State, application
+from ridgeline.web.questions import QUESTIONS
+from ridgeline.web.routes import READ, State, application
 from ridgeline.web.security import App, Guard
 
 STATIC = Path(__file__).parent / "static"
@@ -45,6 +46,8 @@ def _add_page(inner: FastAPI, static: Path) -> None:
 
     @inner.api_route("/{path:path}", methods=["GET", "HEAD"], include_in_schema=False)
     async def page(path: str, request: Request) -> Response:
+        if path.removeprefix("api/v1/") in QUESTIONS.keys() - READ:
+            raise HTTPException(405, "Ask with POST.", {"Allow": "POST"})
         if path == "api" or path.startswith("api/"):
             raise HTTPException(404, "No such route; they are listed in /api/v1/openapi.json.")
         try:
