@@ -154,7 +154,7 @@ def main() -> None:
         "pairs left out it is 12.9 % by group and 11.4 % by row. The times of llama.cpp (two per",
         "layer, two shares), of eager vLLM (two) and of TensorRT-LLM's host (one) come from the",
         "sources they are scored on and have no held-out figure yet; kernels, collectives, offline",
-        "Llama rows, pools, wide expert parallelism and capacity were fitted to none of these rows.",
+        "Llama rows, pools, wide expert parallelism and capacity: fitted to none of these rows.",
         "",
         _engines(),
         "",
