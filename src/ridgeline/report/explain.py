@@ -109,10 +109,12 @@ def _plain(record: Any) -> dict[str, Any]:
 def _heading(result: Any) -> str:
     request, run = result.request, result.run
     degrees = "network ideal" if request["layout"] is None else layout_text(request["layout"])
+    count = request["devices"]
     first = (
         f"{result.measured.tool}: {request['model']} on {request['on']},"
-        f" {request['devices']} device{'s' * (request['devices'] != 1)} ({degrees}),"
-        f" weights {request['weights']}, cache {request['kv_cache_dtype']}, engine {request['engine'] or 'none'}"
+        f" {count} device{'s' * (count != 1)} ({degrees}),"
+        f" weights {request['weights']}, cache {request['kv_cache_dtype']},"
+        f" engine {request['engine'] or 'none'}"
     )
     if run.kind == "prefill":
         second = f"prompts of {significant(run.isl)} tokens, one at a time"
