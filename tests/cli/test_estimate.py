@@ -82,6 +82,8 @@ def test_ideal_network_is_flagged():
         (("llama-3.3-70b", "--on", "hgx-h100-9"), 2, "hgx-h100"),
         (("llama-3.3-70b", "--on", "hgx-h100-8", "--batch", "0"), 2, "at least 1"),
         (("llama-3.3-70b", "--on", "hgx-h100-8", "--batch", "nan"), 2, "whole number"),
+        (("llama-3.3-70b", "--on", "hgx-h100-8", "--batch", "99999999999"), 2, "16,777,216"),
+        (("llama-3.3-70b", "--on", "hgx-h100-8", "--context", "2000M"), 2, "1,073,741,824"),
         (("llama-3.3-70b", "--on", "hgx-h100-8", "--tp", "3"), 2, "`tp` must divide"),
         (("llama-3.3-70b", "--on", "hgx-h100-8", "--tp", "-1"), 2, "at least 1"),
         (("llama-3.3-70b", "--on", "hgx-h100-8", "--ep", "8", "--tp", "8"), 2, "routed experts"),

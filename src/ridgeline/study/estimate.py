@@ -28,6 +28,8 @@ from ridgeline.study.rent import rental_price
 from ridgeline.units import parse_sweep
 
 MAX_ROWS = 100_000
+_LARGEST = {"batch": 2**24, "context": 2**30}
+"""Sequences and tokens beyond any deployment: larger numbers are slips of the keyboard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,10 +260,13 @@ def context_sweep(model: str | Architecture, *, batch: str, **question: Any) -> 
 
 def _points(value: str | int | Sequence[int], what: str) -> tuple[int, ...]:
     if isinstance(value, str):
-        return parse_sweep(value, what=what)
-    if isinstance(value, int):
-        return parse_sweep(str(value), what=what)
-    return parse_sweep(",".join(str(x) for x in value), what=what)
+        text = value
+    else:
+        text = str(value) if isinstance(value, int) else ",".join(str(x) for x in value)
+    points = parse_sweep(text, what=what)
+    if max(points) > _LARGEST[what]:
+        raise InputError(f"{what} must be at most {_LARGEST[what]:,}: {max(points):,}.")
+    return points
 
 
 def _check(*, phase: str, chunk: int, fidelity: str, overlap: str) -> None:
