@@ -26,8 +26,8 @@ def new_figure(rows: int, columns: int, *, width: float = 11.0, height: float = 
     return figure, axes
 
 
-def save_figure(figure: Any, path: Path) -> None:
-    """Write the figure; the suffix decides the format.
+def check_path(path: Path) -> None:
+    """Refuse a file that no figure can be written to.
 
     Raises:
         InputError: an unknown suffix or a folder that does not exist.
@@ -36,4 +36,13 @@ def save_figure(figure: Any, path: Path) -> None:
         raise InputError(f"--plot must end in {', '.join(SUFFIXES)}: {path.name!r}.")
     if not path.parent.is_dir():
         raise InputError(f"--plot: the folder {str(path.parent)!r} does not exist. Make it first.")
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write the figure; the suffix decides the format.
+
+    Raises:
+        InputError: see `check_path`.
+    """
+    check_path(path)
     figure.savefig(path, dpi=150)

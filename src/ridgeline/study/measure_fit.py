@@ -55,8 +55,9 @@ class Fit:
 def fit_kernels(kernels: Sequence[Kernel]) -> Fit:
     """Return peaks and curves from micro-benchmarks alone.
 
-    Products: t = launch + max(a, d) + κ·min(a, d), one curve for one row (matrix times vector)
-    and one for more (libraries first copy the matrix into their own order).
+    One row (matrix times vector): t = launch + bytes / (b·W).
+    More rows (libraries first copy the matrix into their own order):
+    t = launch + max(a, d) + κ·min(a, d).
     Attention: t = launch + (tokens + p)·bytes per token / (b·W), few and many tokens apart.
     Element-wise: t = launch + bytes / (b·W).
 
@@ -70,7 +71,7 @@ def fit_kernels(kernels: Sequence[Kernel]) -> Fit:
     peak = max(k.flop_per_s for k in groups["gemm"] + groups["skinny"])
     many = [k for k in groups["skinny"] if k.rows > 1]
     product, product_error = _product_curve(many, bandwidth, peak)
-    vector, vector_error = _product_curve(_one_row(groups["skinny"]), bandwidth, peak)
+    vector, vector_error = _linear_curve(_one_row(groups["skinny"]), bandwidth)
     (short, long), boundary, seen_error = _attention_curve(groups["attention"], bandwidth)
     element, element_error = _linear_curve(groups["elementwise"], bandwidth)
     return Fit(

@@ -27,7 +27,8 @@ class Shape:
     intermediate_size: int = 2816
     num_heads: int = 16
     num_kv_heads: int = 4
-    vocab_size: int = 16_384
+    vocab_size: int = 16_000
+    """Not a power of two: rows a power of two apart would share a few cache sets."""
     num_layers: int = 6
 
     def architecture(self) -> Architecture:
