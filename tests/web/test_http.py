@@ -103,7 +103,7 @@ def test_bad_get(client, path, status):
         (b'{"model": "' + b"x" * MAX_BODY_BYTES + b'"}', 413),
         (b'{"model": "llama-3.3-70b", "on": "hgx-h100-8", "tp": 1e400}', 422),
         (b'{"model": "llama-3.3-70b", "on": "hgx-h100-8", "tp": ' + b"9" * 5000 + b"}", 422),
-        (b'{"model": "llama-3.3-70b", "on": "hgx-h100-8", "batch": "1:1000000000"}', 200),
+        (b'{"model": "llama-3.3-70b", "on": "hgx-h100-8", "batch": "1:1000000000"}', 422),
         (b'{"model": "llama-3.3-70b", "on": "hgx-h100-8", "batch": "1:1000000000:1"}', 422),
         (b'{"model": "llama-3.3-70b", "on": "8000000xh100-sxm"}', 422),
         (b'{"model": "llama-3.3-70b", "on": "hgx-h100-8", "routing": "zipf:1e999"}', 422),
