@@ -38,7 +38,7 @@ _THREADS = (
 @click.option(
     "--threads",
     type=click.IntRange(min=1, max=4096),
-    help="Threads of matrix products; on a busy machine 1 measures one core undisturbed.",
+    help="Threads of matrix products; default: the cores that are idle by the load average.",
 )
 @click.option(
     "--out",
@@ -73,12 +73,7 @@ def command(
     """
     import json  # noqa: PLC0415 - nothing heavy before --help is answered
 
-    if threads is not None:
-        if "numpy" in sys.modules:
-            raise click.UsageError(
-                "--threads must be set before NumPy is loaded; use a new process."
-            )
-        os.environ.update(dict.fromkeys(_THREADS, str(threads)))
+    _limit_threads(threads)
 
     from ridgeline.report import measure as report  # noqa: PLC0415
     from ridgeline.report.figure import check_path  # noqa: PLC0415
@@ -104,3 +99,19 @@ def command(
         click.echo(report.measure_rows(result, "csv" if style == "csv" else "markdown"))
     else:
         click.echo(report.measure_text(result))
+
+
+def _limit_threads(threads: int | None) -> None:
+    """Set the libraries' variables, which they read once: when NumPy is loaded.
+
+    A product waits for its slowest thread, so that one busy core delays all of them many times.
+    """
+    if "numpy" in sys.modules:
+        if threads is not None:
+            raise click.UsageError("--threads needs a process that has not loaded NumPy yet.")
+        return
+    if threads is None and not any(name in os.environ for name in _THREADS):
+        busy = round(os.getloadavg()[0]) if hasattr(os, "getloadavg") else 0
+        threads = max(1, (os.cpu_count() or 1) - busy)
+    if threads is not None:
+        os.environ.update(dict.fromkeys(_THREADS, str(threads)))

@@ -59,7 +59,7 @@ def measure_text(result: Any) -> str:
     model = (
         f"decode steps of a {result.shape.num_layers}-layer transformer,"
         f" {human(weights, 'B')} of weights read per step, predicted from the micro-benchmarks"
-        f" alone: median error {significant(result.median_error * 100)} %"
+        f" alone: {_verdict(result)}"
     )
     return "\n".join(
         [
@@ -187,6 +187,14 @@ def _capacity(memory_bytes: float | None, source: str) -> dict[str, str]:
         "kind": "measured",
         "note": "as the operating system says",
     }
+
+
+def _verdict(result: Any) -> str:
+    quiet = sum(p.sample.clean for p in result.points)
+    if not quiet:
+        return "no verdict, other programs disturbed every step"
+    of = "" if quiet == len(result.points) else f" over {quiet} undisturbed steps"
+    return f"median error {significant(result.median_error * 100)} %{of}"
 
 
 def _element_bytes(result: Any) -> int:
