@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ridgeline.errors import InputError, UnknownNameError
+from ridgeline.catalog import Catalog
+from ridgeline.errors import InputError
 from ridgeline.phase.deployment import Deployment
 from ridgeline.readers.benchmarks import Measured, read_benchmarks
 from ridgeline.study.deploy import deploy
@@ -22,9 +24,15 @@ from ridgeline.study.explain_changes import (
     utilisation,
 )
 from ridgeline.study.explain_run import Run, complete, with_figures
+from ridgeline.study.resolve import open_catalog
 
 _ENGINES = {"llama.cpp": "llamacpp", "trt": "trtllm", "sglang": "sglang", "vllm": "vllm"}
 """Word in a file's engine to the profile."""
+_TUNED = re.compile(
+    r"[-_](instruct|chat|it|hf|base|fp8|fp4|nvfp4|mxfp4|bf16|dynamic|block|gguf|awq|gptq|int4|w4a16|\d{4})$",
+    re.IGNORECASE,
+)
+"""Endings of a served model's name that do not change its architecture."""
 NUM_CHANGES = 3
 
 
@@ -117,7 +125,7 @@ def explain(
         memory_share=memory_share,
         catalog_dir=catalog_dir,
     )
-    deployment = _deploy(question, measured, model)
+    deployment = deploy(**question)
     predicted = answer(deployment, load)
     bound: dict[str, Any] = {
         **question,
@@ -168,12 +176,12 @@ def _question(
     memory_share: float,
     catalog_dir: Path | None,
 ) -> dict[str, Any]:
-    name = model or measured.model
-    if name is None:
+    if model is None and measured.model is None:
         raise InputError(
             f"{measured.tool}: no model is named. Give --model: a catalogue name"
             " (`ridgeline list models`) or the path of its config.json."
         )
+    name = model or catalogue_name(str(measured.model), open_catalog(catalog_dir))
     if on is None:
         said = f" It says {measured.device!r}." if measured.device else ""
         raise InputError(
@@ -187,7 +195,7 @@ def _question(
         "on": on,
         "devices": devices or (None if layout else measured.num_devices),
         "degrees": layout,
-        "dtype": dtype or _format_of(measured.dtype),
+        "dtype": dtype or _format_of(measured.dtype) or _format_of(measured.model),
         "kv_cache_dtype": kv_cache_dtype,
         "efficiency": "calibrated",
         "network": "calibrated",
@@ -211,16 +219,36 @@ def _format_of(text: str | None) -> str | None:
     return None
 
 
-def _deploy(question: Mapping[str, Any], measured: Measured, model: str | None) -> Deployment:
-    try:
-        return deploy(**question)
-    except UnknownNameError as error:
-        if model is None and question["model"] == measured.model and "model" in str(error):
-            raise InputError(
-                f"The file's model {str(measured.model)!r} is not in the catalogue. Give --model:"
-                f" a catalogue name or the path of its config.json. {error}"
-            ) from error
-        raise
+def catalogue_name(text: str, catalog: Catalog) -> str:
+    """Return the catalogue's name for a served model; tuned variants share an architecture.
+
+    Looks for the name itself, then without its folder or organisation, and without words such
+    as `-Instruct` and `-FP8`. A name in a result file is never opened as a path.
+
+    Raises:
+        InputError: none of them is known.
+    """
+    stem = text.rstrip("/").rpartition("/")[2]
+    names = [text, stem]
+    while (shorter := _TUNED.sub("", names[-1])) != names[-1]:
+        names.append(shorter)
+    names += [n.removeprefix("Meta-").removeprefix("meta-") for n in names[1:]]
+    hubs = {
+        str(e.get("hub", "")).lower().rpartition("/")[2]: k
+        for k, e in catalog.entries("models").items()
+        if e.get("hub")
+    }
+    for name in names:
+        entry = catalog.find("models", name) or catalog.find("models", name.lower())
+        found = str(entry["id"]) if entry else hubs.get(name.lower())
+        if found is None and entry is None:
+            found = next((k for h, k in hubs.items() if _TUNED.sub("", h) == name.lower()), None)
+        if found is not None:
+            return found
+    raise InputError(
+        f"The file's model {text[:100]!r} is not in the catalogue. Give --model: a catalogue name"
+        " (`ridgeline list models`) or the path of its config.json."
+    )
 
 
 def _limits(parts: Mapping[str, float], predicted: Answer, run: Run) -> tuple[Limit, ...]:
@@ -266,8 +294,8 @@ def _flags(
     deployment: Deployment, measured: Measured, run: Run, predicted: Answer, mbu: float
 ) -> tuple[str, ...]:
     flags = list(run.flags)
-    if measured.num_failed:
-        flags.append(f"{measured.num_failed:,} requests failed")
+    if measured.model and measured.model != deployment.architecture.name:
+        flags.append(f"model {measured.model[:80]!r} taken as {deployment.architecture.name}")
     if measured.statistic != "mean":
         flags.append(f"times are the {measured.statistic}; Little's law wants means")
     if measured.request_rate_per_s is not None:

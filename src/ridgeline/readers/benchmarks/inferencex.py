@@ -25,7 +25,7 @@ def read_inferencex(data: Json) -> Measured:
     tp = whole(data.get("tp")) or 1
     ep = whole(data.get("ep"))
     devices = whole(data.get("num_gpus")) or tp
-    attention_dp = data.get("dp_attention") in {True, "true", "True"}
+    attention_dp = _said(data.get("dp_attention"))
     degrees = {"dp" if attention_dp else "tp": tp}
     if ep and ep > 1:
         degrees["ep"] = ep
@@ -35,7 +35,7 @@ def read_inferencex(data: Json) -> Measured:
     output = positive(data.get("output_tput_per_gpu"), scale=devices)
     osl = positive(data.get("osl"))
     flags = ["per-GPU rates times the GPUs; tput_per_gpu is total tokens"]
-    if data.get("disagg") in {True, "true", "True"}:
+    if _said(data.get("disagg")):
         flags.append("prefill and decode ran on separate devices; the prediction shares them")
     return Measured(
         tool="InferenceX",
@@ -57,3 +57,8 @@ def read_inferencex(data: Json) -> Measured:
         statistic=statistic,
         flags=tuple(flags),
     )
+
+
+def _said(value: object) -> bool:
+    """Return whether a switch is on; it is written as a boolean or as text."""
+    return value is True or str(value)[:5].lower() == "true"

@@ -45,7 +45,8 @@ def read_llama_bench(data: Json) -> Measured:
         device=device,
         engine="llama.cpp",
         concurrency=1.0,
-        isl=prompt or depth or None,
+        # Generation starts from one token when nothing is cached.
+        isl=prompt or depth or 1.0,
         osl=output,
         prompt_tokens_per_s=rate if prompt else None,
         tpot_s=1 / rate if rate and output else None,

@@ -40,7 +40,7 @@ def read_serve(data: Json) -> Measured:
     return Measured(
         tool="vllm bench serve",
         model=text(data.get("model_id")),
-        engine="vllm" if data.get("backend") in {"vllm", None} else None,
+        engine="vllm" if (text(data.get("backend")) or "vllm") == "vllm" else None,
         concurrency=positive(data.get("max_concurrency")),
         request_rate_per_s=positive(data.get("request_rate")),
         isl=ratio(positive(data.get("total_input_tokens")), completed),
