@@ -21,11 +21,11 @@ _ID = re.compile(r"[a-z0-9][a-z0-9.\-]{0,79}")
 _POINTS = (
     Column(key="context", label="context"),
     Column(key="batch", label="batch"),
-    Column(key="measured_ms", label="measured ms"),
-    Column(key="spread", label="10..90 % ms"),
-    Column(key="predicted_ms", label="predicted ms"),
+    Column(key="measured_ms", label="measured"),
+    Column(key="spread", label="10..90 %"),
+    Column(key="predicted_ms", label="predicted"),
     Column(key="error", label="error %"),
-    Column(key="ideal_ms", label="roofline ms"),
+    Column(key="ideal_ms", label="roofline"),
     Column(key="tokens_per_s", label="tok/s"),
     Column(key="bound_by", label="bound by", align="left"),
     Column(key="clean", label="quiet", align="left"),
@@ -59,7 +59,7 @@ def measure_text(result: Any) -> str:
     model = (
         f"decode steps of a {result.shape.num_layers}-layer transformer,"
         f" {human(weights, 'B')} of weights read per step, predicted from the micro-benchmarks"
-        f" alone: {_verdict(result)}"
+        f" alone (times in ms): {_verdict(result)}"
     )
     return "\n".join(
         [
@@ -71,7 +71,7 @@ def measure_text(result: Any) -> str:
             *_wrapped(model),
             render_table(_POINTS, _point_rows(result)),
             "",
-            *[_knee_line(k) for k in result.knees],
+            *_knee_lines(result.knees),
             *flag_lines(result.flags),
         ]
     )
@@ -205,12 +205,15 @@ def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, MAX_WIDTH, subsequent_indent="  ")
 
 
-def _knee_line(found: Any) -> str:
-    return (
-        f"knee at context {found.context:,}: measured batch {significant(found.measured)},"
-        f" predicted {significant(found.predicted)} (there, what grows with the batch equals what"
-        " does not)"
-    )
+def _knee_lines(knees: Any) -> list[str]:
+    return [
+        "knee (the batch where what grows with it takes as long as what does not):",
+        *(
+            f"  context {k.context:,}: measured {significant(k.measured)},"
+            f" predicted {significant(k.predicted)}"
+            for k in knees
+        ),
+    ]
 
 
 def _curve_rows(fit: Any) -> list[dict[str, Any]]:

@@ -63,6 +63,25 @@ def test_detailed_vllm_result_gives_the_latency() -> None:
     assert "1 requests failed and are not in the figures" in run.flags
 
 
+def test_published_result_without_tpot() -> None:
+    """A published smoke run of Qwen3-8B whose metrics were ttft, itl and e2el: 16 tokens each."""
+    run = only(
+        """{"backend": "openai-chat", "burstiness": 1.0, "completed": 4, "date":
+        "20260523-114606", "duration": 0.756329, "endpoint_type": "openai-chat", "failed": 0,
+        "label": null, "max_concurrency": 1, "max_concurrent_requests": 4,
+        "max_output_tokens_per_s": 68.0, "mean_e2el_ms": 189.006543, "mean_itl_ms": 10.577683,
+        "mean_ttft_ms": 19.754267, "median_e2el_ms": 189.322754, "median_itl_ms": 11.261725,
+        "median_ttft_ms": 20.076505, "model_id": "Qwen/Qwen3-8B", "num_prompts": 4,
+        "output_throughput": 84.619278, "request_goodput": null, "request_rate": "inf",
+        "request_throughput": 5.288705, "rtfx": 0.0, "total_input_tokens": 288,
+        "total_output_tokens": 64, "total_token_throughput": 465.406027}"""
+    )
+    assert (run.isl, run.osl, run.concurrency, run.tpot_s) == (72, 16, 1, None)
+    assert run.e2e_latency_s == pytest.approx(0.189006543)
+    # Little's law holds in it: 5.289 requests/s of 0.189 s are one in flight.
+    assert run.requests_per_s * run.e2e_latency_s == pytest.approx(1, rel=0.01)
+
+
 def test_vllm_throughput_counts_prompt_tokens() -> None:
     run = only(results.texts()["vllm bench throughput"])
     assert run.total_tokens_per_s == pytest.approx(32 / 2.75 * 1280)
