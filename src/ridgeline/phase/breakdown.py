@@ -56,17 +56,21 @@ class Part:
         return self.operation.family == "collective"
 
     def limit_s(self) -> dict[str, Number]:
-        """Divide the part's time among the limits; the values sum to `time_s` [s]."""
+        """Divide the part's time among the limits; the values sum to `time_s` [s].
+
+        The longer of compute and memory counts in full, of the shorter what it does not hide.
+        """
         if self.is_network:
             return {f"network: {tier}": value for tier, value in self.tier_s.items()}
         op = self.operation
         busy = self.time_s - self.launch_s
-        memory_bound = np.where(np.greater(self.memory_s, self.compute_s), busy, 0.0)
+        unhidden = busy - np.maximum(self.memory_s, self.compute_s)
+        memory = np.where(np.greater(self.memory_s, self.compute_s), self.memory_s, unhidden)
         state = op.state_read_bytes + op.state_write_bytes
         total = op.weight_bytes + state + op.activation_bytes
-        share = memory_bound / np.where(np.greater(total, 0), total, 1.0)
+        share = memory / np.where(np.greater(total, 0), total, 1.0)
         return {
-            "compute": busy - memory_bound,
+            "compute": np.where(np.greater(total, 0), busy - memory, busy),
             "weight read": share * op.weight_bytes,
             "state read": share * state,
             "activations": share * op.activation_bytes,
@@ -116,7 +120,8 @@ class Breakdown:
         """Return -d ln(step) / d ln(figure): +1 % of it shortens the step by this many percent.
 
         The time that a figure binds scales with its inverse, so the elasticity is that share;
-        of messages, the part that scales with a tier's bandwidth, apart from their latency.
+        of messages, the part that scales with a tier's bandwidth, apart from their latency. A
+        peak is raised with the power that it takes.
         """
         limits = self.limit_s()
         wires: dict[str, Number] = {}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgeline.cost.efficiency import IDEAL, TYPICAL
+from ridgeline.cost.efficiency import IDEAL, TYPICAL, Curve, Efficiency
 from ridgeline.hardware import Device, MemoryTier
 from ridgeline.model.work import Operation
 from ridgeline.phase.breakdown import breakdown
@@ -100,3 +100,18 @@ def test_parts_of_a_pipeline_count_every_slot():
     (part,) = breakdown(work, device(), IDEAL, repeats=2.0).parts
     assert part.executions == 80.0
     assert part.time_s == pytest.approx(part.executions * 1e9 / 1e12)
+
+
+def test_the_unhidden_share_of_the_shorter_limit_counts_as_its_own():
+    """2 s of arithmetic beside 1 s of traffic, a quarter of it not hidden: 2 s and 0.25 s."""
+    efficiency = Efficiency(
+        name="toy", curves={}, default=Curve(unhidden=0.25, spread=0.0), source="test"
+    )
+    work = [operation(2e14, 1e12, 0.0)]
+    step = breakdown(work, device(), efficiency)
+    assert step.step_s == pytest.approx(2.25)
+    assert step.limit_s()["compute"] == pytest.approx(2.0)
+    assert step.limit_s()["weight read"] == pytest.approx(0.25)
+    faster = breakdown(work, device(bandwidth=1.0001e12), efficiency).step_s
+    slope = -(np.log(faster) - np.log(step.step_s)) / np.log(1.0001)
+    assert step.elasticities()["memory bandwidth"] == pytest.approx(slope, rel=1e-3)
