@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
+from ridgeline.report.flags import wrapped
 from ridgeline.report.table import Column, Style, render_table
 from ridgeline.units import human
 
@@ -138,8 +139,8 @@ def entry_text(sheet: Any) -> str:
         lines += ["", "What follows"]
         lines += [f"  {_label(k)}: {_derived(k, v)}" for k, v in sheet.derived.items()]
     if sheet.note:
-        lines += ["", f"Note: {sheet.note}"]
-    lines += [f"Flag: {flag}" for flag in sheet.flags]
+        lines += ["", *wrapped(f"Note: {sheet.note}")]
+    lines += [line for flag in sheet.flags for line in wrapped(f"Flag: {flag}")]
     sources = {**sheet.sources, **{mark: address for address, mark in addresses.items()}}
     lines += ["", "Sources", *(f"  {k}: {v}" for k, v in sources.items())]
     return "\n".join(lines)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
 
-from ridgeline.report.flags import flag_lines
-from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
+from ridgeline.report.flags import flag_lines, wrapped
+from ridgeline.report.table import Column, Style, render_table
 from ridgeline.units import human, significant
 
 SCHEMA_VERSION = "1"
@@ -190,10 +189,10 @@ def why_text(result: Any) -> str:
         [
             heading,
             _parts_table(parts, total),
-            *_wrapped("limits: " + ", ".join(shares)),
-            *_wrapped("a figure 1 % better shortens the step by: " + ", ".join(helps)),
+            *wrapped("limits: " + ", ".join(shares)),
+            *wrapped("a figure 1 % better shortens the step by: " + ", ".join(helps)),
             *_busiest_rank(result, index),
-            *_wrapped("hiding messages behind work: " + ", ".join(bounds)),
+            *wrapped("hiding messages behind work: " + ", ".join(bounds)),
         ]
     )
 
@@ -241,10 +240,6 @@ def _parts_table(parts: list[dict[str, Any]], total: float) -> str:
             for p in sorted(merged.values(), key=lambda p: -p["time_s"])
         ],
     )
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, MAX_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _elasticities_at(result: Any, index: int) -> dict[str, float]:
@@ -301,7 +296,7 @@ def _heading(result: Any) -> str:
         f" weights {'/'.join(formats)}; cache {request['dtypes']['kv']},"
         f" {human(chalk.kv_bytes_per_token, 'B')}/token; {cost}"
     )
-    return "\n".join([*_wrapped(first), *_wrapped(second)])
+    return "\n".join([*wrapped(first), *wrapped(second)])
 
 
 def _derived_text(result: Any) -> str:

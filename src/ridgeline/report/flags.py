@@ -8,6 +8,11 @@ from collections.abc import Iterable
 from ridgeline.report.table import MAX_WIDTH
 
 
+def wrapped(text: str) -> list[str]:
+    """Return one paragraph as lines of at most 100 columns, continued with an indent."""
+    return textwrap.wrap(text, MAX_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
 def flag_lines(flags: Iterable[str]) -> list[str]:
     """Return `notes:` and one wrapped line per flag, or nothing."""
     unique = list(dict.fromkeys(flags))

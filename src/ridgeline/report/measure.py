@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ import yaml
 
 from ridgeline.errors import InputError
 from ridgeline.report.estimate import finite
-from ridgeline.report.flags import flag_lines
-from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
+from ridgeline.report.flags import flag_lines, wrapped
+from ridgeline.report.table import Column, Style, render_table
 from ridgeline.units import human, significant
 
 SCHEMA_VERSION = "1"
@@ -63,12 +62,12 @@ def measure_text(result: Any) -> str:
     )
     return "\n".join(
         [
-            *_wrapped(head),
-            *_wrapped(found),
+            *wrapped(head),
+            *wrapped(found),
             "",
             render_table(_CURVES, _curve_rows(fit)),
             "",
-            *_wrapped(model),
+            *wrapped(model),
             render_table(_POINTS, _point_rows(result)),
             "",
             *_knee_lines(result.knees),
@@ -199,10 +198,6 @@ def _verdict(result: Any) -> str:
 
 def _element_bytes(result: Any) -> int:
     return 4 if result.machine["format"] == "fp32" else 2
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, MAX_WIDTH, subsequent_indent="  ")
 
 
 def _knee_lines(knees: Any) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ridgeline.economics.price_posterior import Band
+from ridgeline.report.flags import wrapped
 from ridgeline.report.prices import row_dict
 from ridgeline.report.table import Column, Style, render_table
 from ridgeline.study.price_coverage import Case, Coverage, Truth
@@ -77,7 +78,7 @@ def decoded_text(decoded: Decoded, truth: Truth | None) -> str:
     findings = [line for f in decoded.findings for line in _finding_lines(f)]
     return "\n".join(
         [
-            (
+            *wrapped(
                 f"{row.id} ({row.list_name}, read {row.as_of}), USD per million tokens: input"
                 f" {row.input_usd_per_mtok:g}, output {row.output_usd_per_mtok:g}"
             ),
@@ -90,7 +91,7 @@ def decoded_text(decoded: Decoded, truth: Truth | None) -> str:
                 f" {p.effective_draws:,.0f} carry the weight. A hypothesis is not a fact."
             ),
             *_truth_lines(decoded, truth),
-            *(f"Note: {flag}." for flag in decoded.flags),
+            *(line for flag in decoded.flags for line in wrapped(f"Note: {flag}.")),
         ]
     )
 
@@ -143,8 +144,8 @@ _SCORES = (
 _CASES = (
     Column(key="price", label="price", align="left", wrap=True),
     Column(key="active", label="active: true, band", align="left"),
-    Column(key="kv", label="cache/token: true, band", align="left"),
-    Column(key="why", label="why it missed", align="left", wrap=True),
+    Column(key="kv", label="cache: true, band", align="left"),
+    Column(key="why", label="why missed", align="left", wrap=True),
 )
 
 

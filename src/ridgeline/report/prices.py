@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ridgeline.economics.price_list import PriceRow, Window
+from ridgeline.report.flags import wrapped
 from ridgeline.report.table import Column, Style, render_table
 from ridgeline.study.prices import SCHEMA_VERSION, Quote, Sheet, TraceQuote
 
@@ -128,11 +129,11 @@ _QUOTES = (
     Column(key="list", label="list", align="left"),
     Column(key="hours_utc", label="hours (UTC)", align="left", wrap=True),
     Column(key="above_tokens", label="bracket"),
-    Column(key="input_usd", label="input USD"),
-    Column(key="cached_usd", label="cached USD"),
-    Column(key="written_usd", label="written USD"),
-    Column(key="output_usd", label="output USD"),
-    Column(key="total_usd", label="total USD"),
+    Column(key="input_usd", label="input"),
+    Column(key="cached_usd", label="cached"),
+    Column(key="written_usd", label="written"),
+    Column(key="output_usd", label="output"),
+    Column(key="total_usd", label="total"),
 )
 
 
@@ -158,7 +159,17 @@ def quotes_text(quotes: Sequence[Quote], style: Style = "text") -> str:
     """Return bills as a table."""
     text = render_table(_QUOTES, quote_rows(quotes), style=style)
     notes = dict.fromkeys(f for q in quotes for f in q.bill.flags)
-    return text if style != "text" else "\n".join([text, *(f"Note: {n}." for n in notes)])
+    return (
+        text
+        if style != "text"
+        else "\n".join(
+            [
+                "US dollars for these tokens",
+                text,
+                *(x for n in notes for x in wrapped(f"Note: {n}.")),
+            ]
+        )
+    )
 
 
 _TRACES = (
@@ -194,4 +205,14 @@ def traces_text(quotes: Sequence[TraceQuote], style: Style = "text") -> str:
     """Return the bills of a trace as a table."""
     text = render_table(_TRACES, trace_rows(quotes), style=style)
     notes = dict.fromkeys(f for q in quotes for f in q.flags)
-    return text if style != "text" else "\n".join([text, *(f"Note: {n}." for n in notes)])
+    return (
+        text
+        if style != "text"
+        else "\n".join(
+            [
+                "US dollars for these tokens",
+                text,
+                *(x for n in notes for x in wrapped(f"Note: {n}.")),
+            ]
+        )
+    )

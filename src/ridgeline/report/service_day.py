@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ridgeline.report.flags import wrapped
 from ridgeline.report.table import Column, render_table
 from ridgeline.study.service_day import ServiceDay, Throughput
 
@@ -45,7 +46,7 @@ def day_text(day: ServiceDay, predicted: Sequence[Throughput]) -> str:
     return "\n".join(
         [
             e["name"],
-            (
+            *wrapped(
                 f"{e['input_tokens'] / 1e9:g}e9 input tokens ({e['cached_tokens'] / 1e9:g}e9 from"
                 f" the cache), {e['output_tokens'] / 1e9:g}e9 output tokens;"
                 f" {e['nodes']:g} nodes x {e['devices_per_node']} devices x 24 h x"
@@ -59,15 +60,15 @@ def day_text(day: ServiceDay, predicted: Sequence[Throughput]) -> str:
                 f" {float(a.output_tokens_per_s_per_node):,.0f} output tokens/s per node (both"
                 " pools counted)."
             ),
-            (
+            *wrapped(
                 "Throughputs are predicted, not recomputed:"
                 f" {e['decode']['on']} decodes {batches} sequences per device at"
-                f" {e['decode']['tokens_per_s_per_user']} tok/s/user\nand"
+                f" {e['decode']['tokens_per_s_per_user']} tok/s/user and"
                 f" {e['mean_kv_tokens']:,} cached tokens; {e['prefill']['on']} computes"
                 f" prompts of {e['prefill']['prompt_tokens']:,} tokens (assumed; not published)."
             ),
             "Income differs by rounding: the token counts are published to three digits.",
-            f"Source: {e['source']}.",
+            *wrapped(f"Source: {e['source']}."),
         ]
     )
 
