@@ -146,7 +146,7 @@ def command(
     catalog_dir: Path | None,
     style: str,
 ) -> None:
-    r"""Step time, speed and cost of MODEL on a cluster over batch and context, and what binds.
+    """Step time, speed and cost of MODEL on a cluster over batch and context, and what binds.
 
     MODEL is a catalogue name (`ridgeline list models`), or the path of a config.json, a model
     directory, a GGUF or a safetensors file. Token counts take k and M: 32k is 32,768.
@@ -154,7 +154,7 @@ def command(
     \b
     ridgeline estimate llama-3.3-70b --on hgx-h100-8 --batch 1:256 --context 4k
     ridgeline estimate deepseek-v3 --on gb200-nvl72 --batch 4096 --why
-    """
+    """  # noqa: D301 - click wants the \b character itself
     import json  # noqa: PLC0415 - nothing heavy before --help is answered
 
     from ridgeline.report import estimate as report  # noqa: PLC0415

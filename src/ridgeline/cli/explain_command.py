@@ -70,7 +70,7 @@ def command(
     catalog_dir: Path | None,
     style: str,
 ) -> None:
-    r"""Why a benchmark is as fast as it is: shares of the peaks, where time goes, what would help.
+    """Why a benchmark is as fast as it is: shares of the peaks, where time goes, what would help.
 
     FILE is the JSON of vllm bench serve or throughput, SGLang bench_serving, guidellm, aiperf,
     genai-perf, trtllm-bench, llama-bench or InferenceX. Figures given by hand win over it, and
@@ -78,9 +78,9 @@ def command(
 
     \b
     ridgeline explain results.json --on hgx-h100-8 --tp 4
-    ridgeline explain --model llama-3.1-8b --on h100-sxm --tpot-ms 9 --concurrency 32 \
+    ridgeline explain --model llama-3.1-8b --on h100-sxm --tpot-ms 9 --concurrency 32 \\
         --isl 1024 --osl 256
-    """
+    """  # noqa: D301 - click wants the \b character itself
     import json  # noqa: PLC0415 - nothing heavy before --help is answered
 
     from ridgeline.report import explain as report  # noqa: PLC0415

@@ -16,14 +16,14 @@ import click
 )
 @click.option("--no-browser", is_flag=True, help="Do not open the page.")
 def command(host: str, port: int, no_browser: bool) -> None:
-    r"""Explore in a browser: every question as a page, and as REST under /api/v1.
+    """Explore in a browser: every question as a page, and as REST under /api/v1.
 
     The server listens on this machine only unless --host says otherwise, and reads no files.
 
     \b
     ridgeline explore
     ridgeline explore --port 9000 --no-browser
-    """
+    """  # noqa: D301 - click wants the \b character itself
     from ridgeline.web.server import serve  # noqa: PLC0415 - nothing heavy before --help
 
     serve(host=host, port=port, open_browser=not no_browser, tell=click.echo)

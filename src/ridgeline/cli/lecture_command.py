@@ -19,7 +19,7 @@ from ridgeline.cli.options import output_options
 )
 @output_options()
 def command(which: str | None, why: bool, plot: Path | None, style: str) -> None:
-    r"""Recompute every claim of the lecture and say whether it holds.
+    """Recompute every claim of the lecture and say whether it holds.
 
     Give a chapter (1 to 7), a kind (cards, problems, slips) or one claim; default: everything.
 
@@ -27,7 +27,7 @@ def command(which: str | None, why: bool, plot: Path | None, style: str) -> None
     ridgeline lecture 1
     ridgeline lecture C1-N7
     ridgeline lecture slips --why
-    """
+    """  # noqa: D301 - click wants the \b character itself
     import json  # noqa: PLC0415 - nothing heavy before --help is answered
 
     from ridgeline.report import lecture as report  # noqa: PLC0415

@@ -60,7 +60,7 @@ def command(
     plot: Path | None,
     style: str,
 ) -> None:
-    r"""Measure this machine, predict a small transformer on it, run it, and compare.
+    """Measure this machine, predict a small transformer on it, run it, and compare.
 
     Micro-benchmarks give the memory bandwidth, the rate of matrix products and a curve per kind
     of kernel. From them alone the decode steps of a real transformer with random weights are
@@ -70,7 +70,7 @@ def command(
     ridgeline measure --quick
     ridgeline measure --out my-machine.yaml --plot measured.png
     ridgeline estimate llama-3.2-1b --on my-machine --catalog .
-    """
+    """  # noqa: D301 - click wants the \b character itself
     import json  # noqa: PLC0415 - nothing heavy before --help is answered
 
     _limit_threads(threads)

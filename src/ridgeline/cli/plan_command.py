@@ -75,14 +75,14 @@ def command(
     catalog_dir: Path | None,
     style: str,
 ) -> None:
-    r"""Which layout, batch and pools serve MODEL within the targets, and why.
+    """Which layout, batch and pools serve MODEL within the targets, and why.
 
     Exit code 3 when nothing fits or meets the targets; the nearest option is named.
 
     \b
     ridgeline plan deepseek-v3 --on gb200-nvl72 --isl 4k --osl 1k --tpot-ms 50
     ridgeline plan llama-3.3-70b --on hgx-h100-8 --isl 2k --osl 512 --emit vllm
-    """
+    """  # noqa: D301 - click wants the \b character itself
     import json  # noqa: PLC0415 - nothing heavy before --help is answered
 
     from ridgeline.cli.progress import progress_bar  # noqa: PLC0415
