@@ -32,7 +32,19 @@ def test_text_json_csv_and_markdown():
     assert document["winner"]["layout"]["tp"] >= 1
     csv = run(*DENSE, "--csv").output.strip().split("\n")
     assert len(csv) == 1 + len(document["front"])
-    assert run(*DENSE, "--markdown").output.startswith("| layout")
+    assert run(*DENSE, "--markdown").output.startswith("| point | layout")
+
+
+def test_a_point_of_the_front_in_every_form():
+    document = json.loads(run(*DENSE, "--json").output)
+    second = json.loads(run(*DENSE, "--point", "2", "--json").output)
+    assert second["option"] == document["front"][1]
+    text = run(*DENSE, "--point", "2").output
+    assert "TPOT = steps x time" in text
+    assert max(len(line) for line in text.split("\n")) <= 100
+    assert run(*DENSE, "--point", "2", "--csv").output.startswith("phase,name,time_s,limit")
+    assert "vllm serve" in run(*DENSE, "--point", "1", "--emit", "vllm").output
+    assert stop_code(*DENSE, "--point", "0") == 2
 
 
 def test_emit_plot_and_sweep(tmp_path):

@@ -49,7 +49,7 @@ def test_answer_is_the_document_of_the_command(
     assert status == 200, found
     words = shlex.split(found.pop("cli"))[1:]
     found.pop("python")
-    for more in ("launch", "chapters"):  # what the page shows beside the document
+    for more in ("launch", "points", "chapters"):  # what the page shows beside the document
         found.pop(more, None)
     if name in _NOT_ON_THE_COMMAND_LINE:
         words.append("--why")
@@ -110,6 +110,23 @@ def test_unknown_name_comes_with_the_nearest() -> None:
     assert status == 422
     assert found["detail"][0]["type"] == "unknown_name"
     assert "llama-3.3-70b" in found["detail"][0]["nearest"]
+
+
+def test_every_point_of_a_plan_is_taken_apart_like_on_the_command_line() -> None:
+    """Point k of the answer is `--point k --json`, its commands are `--point k --emit`."""
+    found = ask("plan", GOOD["plan"])[1]
+    words = shlex.split(found["cli"])[1:]
+    points = found["points"]
+    assert [p["option"] for p in points["front"]] == found["front"]
+    assert [p["option"] for p in points["runners_up"]] == found["runners_up"]
+    assert points["winner"]["option"] == found["winner"]
+    last = len(points["front"])
+    point = points["front"][last - 1]
+    for engine, text in point.pop("launch").items():
+        run = CliRunner().invoke(_root, [*words, "--point", str(last), "--emit", engine])
+        assert (run.stdout or f"# {run.exception}").strip() == text.strip()
+    run = CliRunner().invoke(_root, [*words, "--point", str(last), "--json"])
+    assert json.loads(run.stdout) == point
 
 
 def test_infeasible_and_unsupported_are_told_apart() -> None:

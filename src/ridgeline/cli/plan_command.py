@@ -44,6 +44,9 @@ from ridgeline.cli.options import catalog_option, engine_option, output_options,
     help="Print the launch command of the winner and the matching benchmark command.",
 )
 @click.option(
+    "--point", type=int, help="Take that point of the front apart, or --emit it, not the winner."
+)
+@click.option(
     "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the front to FILE."
 )
 @catalog_option
@@ -71,6 +74,7 @@ def command(
     draft_cost: float | None,
     sweep: str | None,
     emit: Any,
+    point: int | None,
     plot: Path | None,
     catalog_dir: Path | None,
     style: str,
@@ -81,12 +85,9 @@ def command(
 
     \b
     ridgeline plan deepseek-v3 --on gb200-nvl72 --isl 4k --osl 1k --tpot-ms 50
-    ridgeline plan llama-3.3-70b --on hgx-h100-8 --isl 2k --osl 512 --emit vllm
+    ridgeline plan llama-3.3-70b --on hgx-h100-8 --isl 2k --osl 512 --emit vllm --point 3
     """  # noqa: D301 - click wants the \b character itself
-    import json  # noqa: PLC0415 - nothing heavy before --help is answered
-
-    from ridgeline.cli.progress import progress_bar  # noqa: PLC0415
-    from ridgeline.report import plan as report  # noqa: PLC0415
+    from ridgeline.cli.progress import progress_bar  # noqa: PLC0415 - nothing heavy before --help
     from ridgeline.study.deploy import speculation_of  # noqa: PLC0415
     from ridgeline.study.plan import plan  # noqa: PLC0415
     from ridgeline.units import parse_tokens  # noqa: PLC0415
@@ -126,16 +127,28 @@ def command(
 
         plot_plan(result, plot)
         click.echo(f"wrote {plot}", err=True)
-    if emit is not None:
-        from ridgeline.study.launch import launch_text  # noqa: PLC0415
+    click.echo(_shown(result, style, emit, point))
 
-        click.echo(launch_text(result, emit))
-    elif style == "json":
-        click.echo(json.dumps(report.plan_json(result), allow_nan=False))
-    elif style in {"csv", "markdown"}:
-        click.echo(report.plan_rows(result, "csv" if style == "csv" else "markdown"))
-    else:
-        click.echo(report.plan_text(result))
+
+def _shown(result: Any, style: str, emit: Any, point: int | None) -> str:
+    """Return the plan or one point of its front, in the style asked for."""
+    import json  # noqa: PLC0415
+
+    from ridgeline.report import plan as report  # noqa: PLC0415
+    from ridgeline.report import plan_point as point_report  # noqa: PLC0415
+    from ridgeline.study.launch import launch_text  # noqa: PLC0415
+    from ridgeline.study.plan_point import front_option, plan_point  # noqa: PLC0415
+
+    option = None if point is None else front_option(result, point)
+    if emit is not None:
+        return launch_text(result, emit, option)
+    if option is not None:
+        return point_report.render_point(plan_point(result, option), style)
+    if style == "json":
+        return json.dumps(report.plan_json(result), allow_nan=False)
+    if style in {"csv", "markdown"}:
+        return report.plan_rows(result, "csv" if style == "csv" else "markdown")
+    return report.plan_text(result)
 
 
 def _formats(text: str) -> tuple[str | None, ...]:

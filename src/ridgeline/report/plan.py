@@ -67,7 +67,7 @@ def plan_rows(result: Any, style: Style) -> str:
             rows.append(row)
         keys = list(dict.fromkeys(k for row in rows for k in row))
         return render_table([Column(key=k, label=k) for k in keys], rows, style="csv")
-    return render_table(_COLUMNS, [_row(o) for o in result.front], style=style)
+    return _front_table(result, result.front, style)
 
 
 def plan_text(result: Any) -> str:
@@ -101,7 +101,7 @@ def plan_text(result: Any) -> str:
         lines += ["best of other layouts", _table(result.runners_up[:6]), ""]
     front = _thinned(result.front)
     lines += [f"front of speed per user against tokens per device ({len(result.front)} points)"]
-    lines += [_table(front), "", *flag_lines(result.flags)]
+    lines += [_front_table(result, front), "", *flag_lines(result.flags)]
     return "\n".join(lines)
 
 
@@ -136,6 +136,13 @@ def _row(option: Any) -> dict[str, Any]:
 
 def _table(options: Any) -> str:
     return render_table(_COLUMNS, [_row(o) for o in options])
+
+
+def _front_table(result: Any, options: Any, style: Style = "text") -> str:
+    """Return points with their number on the front, which --point takes."""
+    number = {id(o): i for i, o in enumerate(result.front, start=1)}
+    rows = [{"point": number[id(o)], **_row(o)} for o in options]
+    return render_table((Column(key="point", label="point"), *_COLUMNS), rows, style=style)
 
 
 def _thinned(front: Any, most: int = 12) -> list[Any]:

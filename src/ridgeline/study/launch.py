@@ -50,18 +50,26 @@ def expressible(layout: Layout, engine: Engine, *, has_experts: bool) -> str:
     return ""
 
 
-def launch_text(plan: Plan, engine: Engine) -> str:
-    """Return commands that start the winner's servers and the benchmark that checks the plan.
+def launch_text(plan: Plan, engine: Engine, option: Option | None = None) -> str:
+    """Return commands that start an option's servers and the benchmark that checks the plan.
 
-    When the engine cannot express the winner, the best option that it can is used and named.
+    Args:
+        plan: Of which the option is one.
+        engine: Whose words to use.
+        option: The winner when not given; where the engine cannot express that, the best option
+            that it can is used and named.
 
     Raises:
         InputError: no such engine.
-        InfeasibleError: the engine can express no option of the plan.
+        InfeasibleError: the engine can express no option of the plan, or not the one given.
     """
     if engine not in get_args(Engine):
         raise InputError(f"engine must be one of {', '.join(get_args(Engine))}: {engine!r}.")
-    option, notes = _choose(plan, engine)
+    notes: list[str] = []
+    if option is None:
+        option, notes = _choose(plan, engine)
+    else:
+        _check_option(plan, option, engine)
     pools = _pools(plan, option)
     write = {"vllm": engines.vllm, "sglang": engines.sglang, "trtllm": engines.trtllm}[engine]
     lines = [
@@ -77,16 +85,30 @@ def launch_text(plan: Plan, engine: Engine) -> str:
     return "\n".join(lines)
 
 
+def _faults(plan: Plan, option: Option, engine: Engine) -> list[str]:
+    """Return what of an option the engine cannot express."""
+    has_experts = bool(expert_counts(plan.deployment.architecture))
+    layouts = [x for x in (option.layout, option.prefill_layout) if x is not None]
+    reasons = [expressible(x, engine, has_experts=has_experts) for x in layouts]
+    if option.kv not in CACHES:
+        reasons.append(f"a cache in {option.kv}")
+    return [r for r in reasons if r]
+
+
+def _check_option(plan: Plan, option: Option, engine: Engine) -> None:
+    reasons = _faults(plan, option, engine)
+    if reasons:
+        raise InfeasibleError(
+            f"{RELEASES[engine]} cannot express this option: {reasons[0]}. Choose another point of"
+            " the front, or another engine."
+        )
+
+
 def _choose(plan: Plan, engine: Engine) -> tuple[Option, list[str]]:
     """Return the first option the engine can express, and what was skipped."""
-    has_experts = bool(expert_counts(plan.deployment.architecture))
     skipped = ""
     for option in (plan.winner, *plan.runners_up, *_feasible_front(plan)):
-        layouts = [x for x in (option.layout, option.prefill_layout) if x is not None]
-        reasons = [expressible(x, engine, has_experts=has_experts) for x in layouts]
-        if option.kv not in CACHES:
-            reasons.append(f"a cache in {option.kv}")
-        reasons = [r for r in reasons if r]
+        reasons = _faults(plan, option, engine)
         if not reasons:
             if not skipped:
                 return option, []
@@ -138,7 +160,7 @@ def _pool(
     base = plan.deployment
     drafts = 0 if base.speculation is None or role == "prefill" else base.speculation.drafts
     parts = memory_parts_bytes(
-        plan.deployment_of(layout),
+        plan.deployment_of(layout, option),
         batch=batch,
         tokens=max_tokens,
         step_tokens=step_tokens * int(layout.dp),

@@ -64,10 +64,18 @@ class Plan:
     """Combinations of layout, batch, precision and pools that were evaluated."""
     num_fitting: int
     flags: tuple[str, ...]
+    load: Load
+    precisions: Mapping[tuple[str, str], Precision]
+    """Formats that were tried, by the names of weights and cache in an option."""
 
-    def deployment_of(self, layout: Layout) -> Deployment:
-        """Return one replica of another layout, otherwise as the winner's."""
-        return replace(self.deployment, layout=layout, num_devices=int(layout.num_devices))
+    def deployment_of(self, layout: Layout, option: Option) -> Deployment:
+        """Return one replica of either layout of an option, in the option's formats."""
+        return replace(
+            self.deployment,
+            layout=layout,
+            precision=self.precisions[option.weights, option.kv],
+            num_devices=int(layout.num_devices),
+        )
 
 
 def plan(
@@ -187,6 +195,8 @@ def plan(
         num_combinations=total,
         num_fitting=len(found),
         flags=(*traffic_flags(base, routing), *_flags(base, price, pools=pools)),
+        load=load,
+        precisions=options_by_name(options),
     )
 
 

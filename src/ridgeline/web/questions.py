@@ -21,6 +21,7 @@ from ridgeline.report import lecture_edit as lecture_edit_report
 from ridgeline.report import margins as margins_report
 from ridgeline.report import model_sheet, price_decode
 from ridgeline.report import plan as plan_report
+from ridgeline.report import plan_point as plan_point_report
 from ridgeline.report import prices as prices_report
 from ridgeline.report import racks as racks_report
 from ridgeline.report.pipelines import render_pipelines
@@ -34,6 +35,7 @@ from ridgeline.study.lecture import CHAPTERS, lecture
 from ridgeline.study.lecture_claims.record import stated_value
 from ridgeline.study.lecture_edit import mark_answer, recompute
 from ridgeline.study.lecture_work import work
+from ridgeline.study.plan_point import plan_point
 from ridgeline.study.price_coverage import known_truth
 from ridgeline.study.show_model import show_model
 from ridgeline.validate.truth import validate_truth
@@ -77,14 +79,36 @@ def _lecture_document(_: s.LectureRequest, result: Any) -> Document:
 
 
 def _plan_document(_: s.PlanRequest, result: Any) -> Document:
-    """Return the plan, and the launch commands of its winner by engine or why there are none."""
+    """Return the plan; the winner's launch commands; every shown option taken apart with its own.
+
+    `launch` names the next best option where an engine cannot express the winner; those of
+    `points` say why not.
+    """
+    return {
+        **plan_report.plan_json(result),
+        "launch": _launch(result),
+        "points": {
+            "winner": _point(result, result.winner),
+            "runners_up": [_point(result, o) for o in result.runners_up],
+            "front": [_point(result, o) for o in result.front],
+        },
+    }
+
+
+def _point(result: Any, option: Any) -> Document:
+    document = plan_point_report.point_json(plan_point(result, option))
+    return {**document, "launch": _launch(result, option)}
+
+
+def _launch(result: Any, option: Any = None) -> dict[str, str]:
+    """Return commands by engine, or why there are none."""
     launch: dict[str, str] = {}
     for engine in get_args(Engine):
         try:
-            launch[engine] = launch_text(result, engine)
+            launch[engine] = launch_text(result, engine, option)
         except RidgelineError as error:
             launch[engine] = f"# {error}"
-    return {**plan_report.plan_json(result), "launch": launch}
+    return launch
 
 
 def _percent(tell: Tell) -> Callable[[str, float], None]:
