@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ridgeline.units import human
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fits:
@@ -24,8 +26,8 @@ class TooBig:
     def sentence(self, what: str) -> str:
         """Return the reason for people."""
         return (
-            f"{what} needs {self.needed_bytes / 1e9:.3g} GB per device of"
-            f" {self.available_bytes / 1e9:.3g} GB usable (largest part: {self.largest_part})"
+            f"{what} needs {human(self.needed_bytes, 'B')} per device of"
+            f" {human(self.available_bytes, 'B')} usable (largest part: {self.largest_part})"
         )
 
 

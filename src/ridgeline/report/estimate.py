@@ -286,8 +286,9 @@ def _heading(result: Any) -> str:
     cost = "no price" if price is None else f"{significant(price)} USD per device-hour"
     layout = request["layout"]
     degrees = "network ideal" if layout is None else layout_text(layout)
+    devices = "device" if request["devices"] == 1 else "devices"
     first = (
-        f"{request['model']} on {request['on']}: {request['phase']}, {request['devices']} devices"
+        f"{request['model']} on {request['on']}: {request['phase']}, {request['devices']} {devices}"
         f" ({degrees}), {request['efficiency']} efficiency"
     )
     second = (

@@ -23,7 +23,7 @@ from ridgeline.phase.deployment import Deployment, Phase, step_breakdown
 from ridgeline.study.chalk import Chalk, chalk_of
 from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
 from ridgeline.study.derived import derived_figures
-from ridgeline.study.estimate_rows import Fidelity, Overlap, Question, estimate_rows
+from ridgeline.study.estimate_rows import Fidelity, Overlap, Question, estimate_rows, too_big
 from ridgeline.study.rent import rental_price
 from ridgeline.units import parse_sweep
 
@@ -215,7 +215,7 @@ def layout_dict(layout: Layout) -> dict[str, int]:
 
 def _flags(question: Question, detail: Breakdown) -> tuple[str, ...]:
     d = question.deployment
-    flags: list[str] = []
+    flags = [words for words in (too_big(question),) if words]
     if d.num_devices > 1 and d.layout is None:
         flags.append(
             "network ideal: work and bytes are divided evenly over"

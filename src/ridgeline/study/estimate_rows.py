@@ -8,9 +8,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.cost.memory_fit import Fits, fit
 from ridgeline.phase.band import band
 from ridgeline.phase.breakdown import Breakdown
-from ridgeline.phase.deployment import Deployment, Phase, fits, two_batch_step_s
+from ridgeline.phase.deployment import (
+    Deployment,
+    Phase,
+    fits,
+    memory_parts_bytes,
+    two_batch_step_s,
+    usable_bytes,
+)
 from ridgeline.study.chalk import Chalk
 
 Fidelity = Literal["detailed", "chalk"]
@@ -98,6 +106,26 @@ def estimate_rows(q: Question, chalk: Chalk, detail: Breakdown) -> dict[str, NDA
         ),
     }
     return {k: np.broadcast_to(np.asarray(v), shape) for k, v in columns.items()}
+
+
+def too_big(q: Question) -> str | None:
+    """Return what the smallest row lacks, in words, when not even that row fits."""
+    first = int(np.lexsort((q.batch, q.context))[0])
+    batch, tokens = q.batch[first], (q.cached + q.computed)[first]
+    held = memory_parts_bytes(
+        q.deployment, batch=batch, tokens=tokens, step_tokens=q.step_tokens[first]
+    )
+    sizes = {name: float(np.max(value)) for name, value in held.items()}
+    found = fit(sizes, usable_bytes(q.deployment))
+    if isinstance(found, Fits):
+        return None
+    shared = found.needed_bytes - sizes["runtime"]
+    room = found.available_bytes - sizes["runtime"]
+    least = q.deployment.num_devices * shared / room
+    return (
+        found.sentence(f"does not fit: batch {batch:,.0f} at {tokens:,.0f} tokens")
+        + f"; at least {np.ceil(least):,.0f} such devices hold it, or narrower --dtype formats"
+    )
 
 
 def _band(q: Question, detail: Breakdown, step: NDArray[np.float64]) -> dict[str, Any]:
