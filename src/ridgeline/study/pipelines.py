@@ -24,6 +24,8 @@ from ridgeline.units import human
 
 _STEADY_TOKENS = 4
 _MAX_STAGES = 64
+_MAX_LOOP = 16
+"""Deepest pipeline whose loop a chart can still show."""
 _MINOR = 0.25
 """Weights in at most this share of the memory have stopped mattering: one more halving of them
 would leave an eighth more for caches."""
@@ -99,7 +101,7 @@ def pipelines(
         d = deployment(stages)
         times, hop = stage_times_s(d, batch=batch, context=context)
         rows.append(_row(d, times, hop, batch, context, micro_batches or stages))
-    shown = next((c for c in counts if c >= 4), counts[-1])
+    shown = max((c for c in counts if c <= _MAX_LOOP), default=counts[0])
     times, hop = stage_times_s(deployment(shown), batch=batch, context=context)
     deepest = deployment(counts[-1])
     return Pipelines(
@@ -271,6 +273,8 @@ def _request(
         "batch": batch,
         "context": context,
         "gpu_memory_utilization": d.memory_share,
+        "usable_bytes_per_device": usable_bytes(d),
+        "runtime_bytes_per_device": RUNTIME_RESERVE_BYTES,
     }
 
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.catalog import Catalog
 from ridgeline.chalkboard import racks as chalk
-from ridgeline.cost.collectives import collective_time
-from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
+from ridgeline.cost.network_records import CALIBRATED
 from ridgeline.errors import InputError
 from ridgeline.hardware.records import Cluster, NetworkTier
 from ridgeline.model.architecture import Architecture, Experts
-from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
 from ridgeline.model.state import state_bytes
-from ridgeline.model.work import Message, Routing
+from ridgeline.model.work import Routing
 from ridgeline.readers.routing import read_routing
+from ridgeline.study.rack_exchange import Exchange, exchange_time
 from ridgeline.study.resolve import open_catalog, resolve_cluster, resolve_model
 from ridgeline.units import parse_quantity, parse_sweep
 
@@ -31,19 +31,6 @@ WIDTHS = {"bf16": 2.0, "fp8": 1.0, "fp4": 0.5}
 _MAX_DEVICES = 4096
 _MAX_ELEMENT_BYTES = 16
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """What the experts of one model send: once out and once back per layer."""
-
-    hidden_size: int
-    moe_layers: int
-    routing: Routing
-    dispatch_bytes: float
-    """Per element on the way out."""
-    combine_bytes: float
-    """Per element on the way back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +117,7 @@ def racks(
             "tokens_per_device": tokens_per_device,
             "context": context,
             "scale_up_bytes_per_s": unit.tiers[0].bandwidth_bytes_per_s,
+            "tiers": _tiers(_two_of(on, unit, shelf)),
         },
         exchange=exchange,
         cliff=cliff,
@@ -173,46 +161,6 @@ def read_load(path: Path) -> tuple[float, ...]:
     return tuple(float(x) for x in read_routing(path, num_ranks=1).load.sum(axis=0))
 
 
-def exchange_time(
-    exchange: Exchange,
-    cluster: Cluster,
-    tokens_per_device: float,
-    efficiency: NetworkEfficiency | Literal["ideal"],
-    algorithm: str | None = None,
-    *,
-    imbalance: float = 1.0,
-) -> dict[str, Any]:
-    """Return time [s], scale-out bytes per device [B] and algorithm of all layers, out and back.
-
-    Everybody waits for the device that receives the most: `imbalance` times the mean.
-    """
-    time_s, crossing, names, flags = 0.0, 0.0, list[str](), list[str]()
-    for width, back in ((exchange.dispatch_bytes, False), (exchange.combine_bytes, True)):
-        copies = float(exchange.routing.top_k) * exchange.hidden_size * width
-        message = Message(
-            kind="all_to_all",
-            payload_bytes=tokens_per_device * copies * imbalance,
-            group=cluster.num_devices,
-            axis="ep",
-            routing=replace(exchange.routing, returning=back),
-        )
-        layout = Layout(dp=cluster.num_devices, ep=cluster.num_devices)
-        cost = collective_time(
-            message,
-            cluster,
-            layout,
-            efficiency=efficiency,
-            algorithms=None if algorithm is None else [algorithm],
-        )
-        time_s += float(cost.time_s) * exchange.moe_layers
-        mean = float(cost.bytes_by_tier.get("scale_out", 0.0)) / imbalance
-        crossing += mean * exchange.moe_layers
-        names.append(str(cost.algorithm))
-        flags += cost.flags
-    joined = " / ".join(dict.fromkeys(names))
-    return {"time_s": time_s, "crossing_bytes": crossing, "algorithm": joined, "flags": flags}
-
-
 def _exchange(arch: Architecture, dispatch_bytes: float, combine_bytes: float) -> Exchange:
     blocks = [b for b in arch.blocks if b.feed_forward.experts is not None]
     if not blocks:
@@ -237,6 +185,29 @@ def _exchange(arch: Architecture, dispatch_bytes: float, combine_bytes: float) -
         dispatch_bytes=dispatch_bytes,
         combine_bytes=combine_bytes,
     )
+
+
+def _two_of(on: str, unit: Cluster, shelf: Catalog) -> Cluster:
+    """Return two domains over the catalogue's own scale-out link; one where it has none."""
+    try:
+        return resolve_cluster(on, 2 * unit.num_devices, shelf)
+    except InputError:
+        return unit
+
+
+def _tiers(cluster: Cluster) -> list[dict[str, Any]]:
+    """Return the networks of a cluster, innermost first."""
+    return [
+        {
+            "name": tier.name,
+            "size": tier.size,
+            "topology": tier.topology,
+            "dimensions": list(tier.dimensions),
+            "bandwidth_bytes_per_s": tier.bandwidth_bytes_per_s,
+            "latency_s": tier.latency_s,
+        }
+        for tier in cluster.tiers
+    ]
 
 
 def _check(
@@ -353,7 +324,7 @@ def _traffic(exchange: Exchange, devices: int, tokens: int, shares: Floats) -> F
 
 
 def _domain(
-    name: str, arch: Architecture, sequences: int, context: int, shelf: Any
+    name: str, arch: Architecture, sequences: int, context: int, shelf: Catalog
 ) -> dict[str, Any]:
     """Return the largest model of one scale-up domain beside the caches of its sequences."""
     cluster = resolve_cluster(name, None, shelf)
@@ -377,7 +348,7 @@ def _domain(
 
 
 def _topologies(
-    exchange: Exchange, tokens: int, shelf: Any
+    exchange: Exchange, tokens: int, shelf: Catalog
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """NVL72 against nine 8-device boards; a torus against a switch of the same links."""
     torus = resolve_cluster("tpu-v5p-64", None, shelf)
@@ -408,6 +379,7 @@ def _topologies(
                 "time_ideal_once_per_rack_s": once["time_s"],
                 "time_detailed_s": detail["time_s"],
                 "algorithm": detail["algorithm"],
+                "tiers": _tiers(pod),
             }
         )
         flags += detail["flags"]

@@ -35,7 +35,7 @@ def test_stages_add_no_speed(llama):
 
 
 def test_more_micro_batches_than_stages_only_wait(llama):
-    assert [m for m, _ in llama.loops] == [2, 4, 6]
+    assert [m for m, _ in llama.loops] == [4, 8, 12]
     shown = json.loads(render_pipelines(llama, "json"))["loops"]
     assert shown[0]["idle_share"] > 0.49
     assert shown[2]["token_period_s"] == pytest.approx(1.5 * shown[1]["token_period_s"], rel=0.05)

@@ -160,3 +160,13 @@ def test_exchange_is_what_the_config_says(result):
     e: Exchange = result.exchange
     assert (e.hidden_size, e.moe_layers) == (7168, 58)
     assert (e.routing.top_k, e.routing.num_experts, e.routing.top_groups) == (8, 256, 4)
+
+
+def test_networks_are_described_for_drawing(result):
+    """NVL72 is one switch of 72 at 900 GB/s; its way out is 50 GB/s per device, 18 times less."""
+    inner, outer = as_json(result)["request"]["tiers"]
+    assert (inner["size"], inner["bandwidth_bytes_per_s"]) == (72, 900e9)
+    assert inner["bandwidth_bytes_per_s"] / outer["bandwidth_bytes_per_s"] == 18
+    torus = next(t for t in result.topologies if "torus 4x4x4" in t["network"])
+    assert torus["tiers"][0]["dimensions"] == [4, 4, 4]
+    assert len(racks(on="groq-576", num_racks=(1, 2)).request["tiers"]) == 1
