@@ -14,7 +14,7 @@ Every sentence says what, the rule, the value and the remedy:
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 def printable(text: str) -> str:
@@ -52,6 +52,11 @@ class InfeasibleError(RidgelineError):
     """The question has no answer: it does not fit, or a target cannot be met."""
 
     exit_code = 3
+
+    def __init__(self, text: str, *, relax: Mapping[str, float] | None = None) -> None:
+        self.relax = dict(relax or {})
+        """Arguments, and the values of them at which there is an answer."""
+        super().__init__(text)
 
 
 class UnsupportedError(RidgelineError, TypeError):

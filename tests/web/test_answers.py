@@ -136,6 +136,17 @@ def test_infeasible_and_unsupported_are_told_apart() -> None:
     assert ask("estimate", config)[1]["detail"][0]["type"] == "unsupported"
 
 
+def test_an_infeasible_plan_says_what_to_relax() -> None:
+    """With the values that `relax` names the same question has an answer."""
+    for body in (
+        {**LLAMA, "isl": "2k", "osl": 512, "tpot_s": 1e-4, "ttft_s": 1e-3},
+        {"model": "deepseek-v3", "on": "hgx-h100-8", "isl": "2k", "osl": 512},
+    ):
+        status, found = ask("plan", body)
+        assert status == 422
+        assert ask("plan", {**body, **found["detail"][0]["relax"]})[0] == 200
+
+
 @pytest.mark.parametrize(
     "text", ["./config.json", "/etc/passwd", "hub:meta-llama/x", "{}", "~/a.gguf"]
 )

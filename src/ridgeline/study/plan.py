@@ -29,7 +29,7 @@ from ridgeline.study.plan_options import (
     best_of_other_layouts,
     degrees_text,
     meets,
-    nearest_text,
+    nothing_meets,
     option_at,
     options_by_name,
     ranked,
@@ -164,7 +164,7 @@ def plan(
     ]
     total, found = _evaluate(base, options, space, load, count, pools=pools, progress=progress)
     if not len(found):
-        raise InfeasibleError(_nothing_fits(base, options, load, count))
+        raise _nothing_fits(base, options, load, count)
     per_device = found.requests_per_s * osl / count
     ok = meets(found, targets)
 
@@ -172,7 +172,7 @@ def plan(
         return option_at(found, index, space, options, count, osl, price)
 
     if not ok.any():
-        raise InfeasibleError(nearest_text(found, targets, option))
+        raise nothing_meets(found, targets, option)
     order = ranked(found, space, per_device, ok, objective)
     best = int(order[0])
     others = best_of_other_layouts(found, order, per_device)
@@ -224,7 +224,9 @@ def _evaluate(
     return total, joined(parts)
 
 
-def _nothing_fits(base: Deployment, options: Sequence[Precision], load: Load, count: int) -> str:
+def _nothing_fits(
+    base: Deployment, options: Sequence[Precision], load: Load, count: int
+) -> InfeasibleError:
     device = base.cluster.device
     have = count * device.memory.capacity_bytes * base.memory_share
     text = (
@@ -232,10 +234,17 @@ def _nothing_fits(base: Deployment, options: Sequence[Precision], load: Load, co
         f" {have / 1e9:.3g} GB usable in all."
     )
     near = _least_devices(base, options, load, count)
-    more = (
-        "" if near is None else f" Nearest: {int(near.num_devices)} devices, {degrees_text(near)}."
+    if near is None:
+        return InfeasibleError(f"{text} Use more devices or a narrower --dtype.")
+    # Beyond one domain a cluster grows by whole domains.
+    domain = base.cluster.tiers[0].size if base.cluster.tiers else 1
+    used = int(near.num_devices)
+    devices = used if used <= domain else math.ceil(used / domain) * domain
+    return InfeasibleError(
+        f"{text} Nearest: {devices} devices, of which {degrees_text(near)} uses {used}."
+        " Use more devices or a narrower --dtype.",
+        relax={"devices": devices},
     )
-    return f"{text}{more} Use more devices or a narrower --dtype."
 
 
 def _least_devices(

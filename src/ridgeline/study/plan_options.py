@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.errors import InfeasibleError
 from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
 from ridgeline.plan.search import Candidates
@@ -173,7 +174,9 @@ def option_at(
     )
 
 
-def nearest_text(found: Candidates, targets: Targets, option: Callable[[int], Option]) -> str:
+def nothing_meets(
+    found: Candidates, targets: Targets, option: Callable[[int], Option]
+) -> InfeasibleError:
     """Return why nothing meets the targets, and the option that misses by the least factor."""
     excess = np.ones(len(found))
     words: list[str] = []
@@ -184,10 +187,15 @@ def nearest_text(found: Candidates, targets: Targets, option: Callable[[int], Op
         excess = np.maximum(excess, found.tpot_s / targets.tpot_s)
         words.append(f"TPOT {targets.tpot_s * 1e3:.3g} ms")
     near = option(int(np.argmin(excess)))
-    return (
+    relax: dict[str, float] = {}
+    for name, target in (("ttft_s", targets.ttft_s), ("tpot_s", targets.tpot_s)):
+        if target is not None:
+            relax[name] = max(target, getattr(near, name))
+    return InfeasibleError(
         f"No option meets {' and '.join(words)}. Nearest: {near.kind}, {degrees_text(near.layout)},"
         f" batch {near.batch}, TTFT {near.ttft_s * 1e3:.3g} ms, TPOT {near.tpot_s * 1e3:.3g} ms."
-        " Relax the target, add devices, or try --dtype and --kv-cache-dtype with fewer bits."
+        " Relax the target, add devices, or try --dtype and --kv-cache-dtype with fewer bits.",
+        relax=relax,
     )
 
 

@@ -64,6 +64,8 @@ def _detail(error: RidgelineError, request: Request) -> dict[str, Any]:
     detail: dict[str, Any] = {"loc": ["body"], "msg": str(error), "type": kind}
     if isinstance(error, UnknownNameError):
         detail |= {"type": "unknown_name", "nearest": list(error.nearest)}
+    if isinstance(error, InfeasibleError) and error.relax:
+        detail["relax"] = error.relax
     field = None if kind == "infeasible" else _field(error, request)
     return detail if field is None else {**detail, "loc": ["body", field]}
 
