@@ -43,6 +43,7 @@ def point_json(point: Any) -> dict[str, Any]:
         "transfer_s": point.transfer_s,
         "memory_bytes": dict(point.memory_bytes),
         "capacity_bytes": point.capacity_bytes,
+        "device_s_per_token": dict(point.device_s_per_token),
     }
 
 

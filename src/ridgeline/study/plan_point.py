@@ -14,6 +14,7 @@ from ridgeline.phase.deployment import Phase, memory_parts_bytes, step_breakdown
 from ridgeline.phase.serving import kv_transfer_s
 from ridgeline.study.plan import Plan
 from ridgeline.study.plan_options import Option
+from ridgeline.study.plan_reasons import device_time_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,8 @@ class PlanPoint:
     """Per device of a decode (or mixed) replica."""
     capacity_bytes: float
     """Of one device."""
+    device_s_per_token: Mapping[str, float]
+    """Device-seconds per output token by limit: where options differ says what one lost on."""
 
 
 def front_option(plan: Plan, number: int) -> Option:
@@ -102,6 +105,7 @@ def plan_point(plan: Plan, option: Option) -> PlanPoint:
         transfer_s=transfer,
         memory_bytes={k: float(np.asarray(v)) for k, v in memory.items()},
         capacity_bytes=plan.deployment.cluster.device.memory.usable_bytes,
+        device_s_per_token=device_time_s(plan.deployment, option, plan.precisions, load),
     )
 
 

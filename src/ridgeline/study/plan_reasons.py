@@ -34,7 +34,7 @@ def reasons(
 
     Device-seconds per token are what throughput and cost divide by; prefill is the rest.
     """
-    first, second = (_limits(base, o, precisions, load) for o in (winner, runner_up))
+    first, second = (device_time_s(base, o, precisions, load) for o in (winner, runner_up))
     names = {**first, **second}
     rows = [
         Reason(limit=n, winner_s=first.get(n, 0.0), runner_up_s=second.get(n, 0.0)) for n in names
@@ -42,12 +42,16 @@ def reasons(
     return tuple(sorted(rows, key=lambda r: -abs(r.winner_s - r.runner_up_s)))
 
 
-def _limits(
+def device_time_s(
     base: Deployment,
     option: Option,
     precisions: Mapping[tuple[str, str], Precision],
     load: Load,
 ) -> dict[str, float]:
+    """Return the device-seconds per output token of an option by limit; they sum to its rate's.
+
+    Limits are those of decode; the last entry is all else.
+    """
     deployment = replace(
         base,
         layout=option.layout,

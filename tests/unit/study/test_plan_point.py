@@ -41,6 +41,17 @@ def test_parts_and_limits_sum_to_the_step(result):
             assert {p.limit for p in step.parts} <= set(step.limits_s)
 
 
+def test_device_time_is_what_throughput_divides_by(result):
+    for point in every(result):
+        total = sum(point.device_s_per_token.values())
+        assert total == pytest.approx(1 / point.option.tokens_per_s_per_device)
+    shown = {r.limit: r.winner_s for r in result.reasons}
+    winner = plan_point(result, result.winner).device_s_per_token
+    assert {k: v for k, v in winner.items() if v} == pytest.approx(
+        {k: v for k, v in shown.items() if v}
+    )
+
+
 def test_first_token_of_pools_is_prefill_transfer_and_one_step(result):
     for point in every(result):
         if point.option.kind == "pools":
