@@ -75,9 +75,9 @@ _VERSIONS = {
 }
 
 
-_FIRST_TOKEN_S = 90e-3
-"""DeepSeek-R1 at 1 to 4 requests in flight on five chips: 50 to 110 ms over the kernels at 922
-as at 7,373 prompt tokens."""
+_FIRST_TOKEN_S = 80e-3
+"""DeepSeek-R1 on four chips: 30 to 120 ms over waits and kernels, by cluster more than by chip, at
+922 as at 7,373 prompt tokens."""
 _HIDDEN = {"trtllm": 25e-6}
 """TensorRT-LLM 1.0 (PyTorch): sampling and handing out tokens beside the device; 2,048 sequences
 of a 3 B-active model take 51 ms per step on B200 whatever the kernels need."""

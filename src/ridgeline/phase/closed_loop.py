@@ -1,9 +1,9 @@
 """A closed loop: `concurrency` requests always in flight; a new one arrives when one finishes.
 
 The steady state is a fixed point, found without a simulator. Requests cycle between waiting for
-and running their prefill (one server that a prompt holds for S seconds) and decoding (everyone
-at once, Z seconds): the machine-repair model of queueing theory, with a service time that
-hardly varies.
+and running their prefill and decoding (everyone at once, Z seconds). Requests finish, and new
+ones arrive, only at the end of steps, so that queues are counted in steps, not in seconds: a
+step that carries a prompt takes longer but lets no more requests in.
 
 Legend: c requests in flight; B of them decode; O output tokens; τ tokens per sequence and step.
 """
@@ -55,6 +55,8 @@ def closed_loop(
     budget: float = 8192.0,
     scheduling: Scheduling = "mixed",
     tokens_per_step: float = 1.0,
+    poll_steps: Number = 1.0,
+    gather_steps: float = 0.0,
 ) -> ClosedLoop:
     """Return the steady state at fixed concurrency.
 
@@ -62,10 +64,12 @@ def closed_loop(
     a replacement's prompt delays everyone by what it adds to the steps that carry it:
 
         TPOT = [t_decode(B) + (B - 1)·τ·s / O] / τ
-        TTFT = R + t/2,  R = S (1 + Q - U/2)  (queue Q of other prompts, U busy share: waits for
-               the rest of the running prompt and for all of those queued), and what the engine
-               needs before and after its kernels
+        TTFT = wait + prefill + what the engine needs before and after its kernels
         B    = c·Z / (Z + TTFT),  Z = (O - 1)·TPOT
+
+    The wait is that for the engine to look (half of the `poll_steps` between two looks), for the
+    prompts ahead (`_wait_s`), and with attention groups for a prompt for every group
+    (`_gathering_steps`).
 
     Args:
         deployment: One replica; its sequences are spread evenly over dp attention groups.
@@ -75,19 +79,27 @@ def closed_loop(
         budget: Most prompt tokens of one step and attention group.
         scheduling: How prompts and decodes share the device.
         tokens_per_step: τ, above 1 with speculation.
+        poll_steps: Decode steps between two looks for new requests
+            (SGLang's `--scheduler-recv-interval`).
+        gather_steps: Most steps for which prompts wait until every attention group has one
+            (TensorRT-LLM's `attention_dp_config`, `timeout_iters`); 0: they do not.
 
     Source: machine-repair model with deterministic service (Lazowska et al. 1984, Quantitative
     System Performance, chapter 6); agrawal2024 for chunked prefill.
     """
-    c, prompt, output = np.broadcast_arrays(
-        *(np.asarray(x, dtype=float) for x in (concurrency, isl, osl))
+    c, prompt, output, poll = np.broadcast_arrays(
+        *(np.asarray(x, dtype=float) for x in (concurrency, isl, osl, poll_steps))
     )
     context = prompt + output / 2
     chunk = np.minimum(prompt, budget)
-    decoding: Array = c * 1.0
     loop: ClosedLoop | None = None
     groups = float(np.max((deployment.layout or Layout()).dp))
     first = 0.0 if deployment.engine is None else deployment.engine.first_token_s
+    steps = output / tokens_per_step
+    queued = _queue_steps(c / groups, prompt / budget, steps)
+    if scheduling == "separate":
+        queued = np.zeros_like(c)
+    decoding: Array = c * steps / (steps + queued)
     for _ in range(_ROUNDS):
         batch = np.maximum(decoding, 1.0)
         decode: Array = np.asarray(
@@ -99,8 +111,14 @@ def closed_loop(
         others = np.maximum(batch - 1.0, 0.0)
         tpot = decode / tokens_per_step + others * prompt_s / output
         think = np.maximum(output - 1.0, 1.0) * tpot
-        response = _queue(c, prompt_s, think)
-        ttft = response - prompt_s + alone_s + np.where(c > 1, decode / 2, 0.0) + first
+        step = tpot * tokens_per_step
+        if scheduling == "separate":
+            together = prompt_s * _together(poll * others / steps, budget * groups / prompt)
+            wait = poll * decode / 2 + together
+        else:
+            wait = (0.5 + queued) * step
+        wait = wait + _gathering_steps(others / steps, groups, gather_steps) * step
+        ttft = np.where(c > 1, wait, 0.0) + alone_s + first
         cycle = think + ttft
         decoding = c * think / cycle
         loop = ClosedLoop(
@@ -141,8 +159,26 @@ def _prompt_seconds(
     return (mixed - decode) * chunks / groups, mixed * chunks
 
 
-def _queue(customers: Array, service: Array, think: Array) -> Array:
-    """Return the response time of a server with nearly constant service in a closed loop [s].
+def _together(arrived: Array, batch: Array) -> Array:
+    """Return prompts that run before or with an arriving one, which sees `arrived` others.
+
+    Half of them came first. Those that came later delay it as well where they share its batch of
+    prompts, whose results come out at once.
+    """
+    return arrived / 2 + np.minimum(arrived / 2, np.maximum(batch - 1.0, 0.0) / 2)
+
+
+def _gathering_steps(rate: Array, groups: float, most: float) -> Array:
+    """Return the mean wait for a prompt for every attention group [steps].
+
+    Arrivals `rate` per step fill the groups after (groups - 1) / rate steps, or the first one
+    gives up after `most`; those in between wait half of that.
+    """
+    return np.minimum((groups - 1.0) / np.maximum(rate, 1e-9), most) / 2
+
+
+def _queue_steps(customers: Array, service: Array, think: Array) -> Array:
+    """Return the wait at a server with constant service in a closed loop, service excluded.
 
     Schweitzer's approximation: an arriving customer sees the queue of the others, and the one in
     service is half done.
@@ -150,10 +186,10 @@ def _queue(customers: Array, service: Array, think: Array) -> Array:
         R = S (1 + Q - U/2),  Q = (c - 1)/c · X·R,  U = (c - 1)/c · X·S,  X = c / (R + Z)
     """
     response: Array = service * 1.0
-    others = (customers - 1.0) / customers
+    others = np.maximum(customers - 1.0, 0.0) / customers
     for _ in range(_QUEUE_ROUNDS):
         rate = customers / (response + think)
         queue = others * rate * response
         busy = np.minimum(others * rate * service, 1.0)
         response = 0.5 * response + 0.5 * service * (1.0 + queue - busy / 2)
-    return response
+    return response - service

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ridgeline.errors import RidgelineError
 from ridgeline.phase.closed_loop import ClosedLoop, Scheduling, closed_loop
 from ridgeline.phase.deployment import step_breakdown
+from ridgeline.validate.benchmark_runs import RunSettings, run_settings
 from ridgeline.validate.predict_pools import predict_pools
 from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
 from ridgeline.validate.set_up import SetUp, set_up
@@ -93,10 +94,21 @@ def scheduling_of(engine: str) -> Scheduling:
     return "separate" if engine == "sglang" else "mixed"
 
 
+def _settings(row: TruthRow, found: SetUp) -> RunSettings:
+    layout = found.deployment.layout
+    return run_settings(
+        row,
+        engine=found.engine,
+        generation=found.deployment.cluster.device.generation,
+        groups=1.0 if layout is None else float(np.max(layout.dp)),
+    )
+
+
 def _batch(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
     lengths = [_lengths(r) for r in rows]
     concurrency = np.array([r.number("concurrency") or 1.0 for r in rows])
     isl, osl = np.array([x for x, _ in lengths]), np.array([y for _, y in lengths])
+    runs = [_settings(r, found) for r in rows]
     loop = closed_loop(
         found.deployment,
         concurrency=concurrency,
@@ -104,6 +116,8 @@ def _batch(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
         osl=osl,
         budget=_BUDGET,
         scheduling=scheduling_of(found.engine),
+        poll_steps=np.array([x.poll_steps for x in runs]),
+        gather_steps=max(x.gather_steps for x in runs),
     )
     context = isl + osl / 2
     bound = step_breakdown(
