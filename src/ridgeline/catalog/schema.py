@@ -133,6 +133,102 @@ class ScaleUp(Link):
     """Devices it joins."""
 
 
+Kind = Literal[
+    "gemm",
+    "expert_gemm",
+    "attention_decode",
+    "attention_prefill",
+    "latent_attention_decode",
+    "latent_attention_prefill",
+    "elementwise",
+]
+"""Kinds of kernel that a user can measure; attention of few and of many new tokens apart."""
+KernelFormat = Literal[
+    "bf16", "bf16/fp8", "fp8", "fp8_block", "fp4", "w4a8", "w4a16", "w8a16"
+]  # fmt: skip
+Share = Annotated[float, Field(gt=0, le=1)]
+Amount = Annotated[float, Field(ge=0, le=1e4)]
+
+
+class Evidence(Strict):
+    """What a fitted record rests on."""
+
+    source: Text
+    """File names, or the tool that measured."""
+    software: Text | None = None
+    """Library or engine, with its version where the file says."""
+    rows: Count
+    fitted: list[Text] = []
+    """Figures that the rows decide; the others are as shipped."""
+    error_shipped: Annotated[float, Field(ge=0)] | None = None
+    """Median absolute error before [1]."""
+    error_fitted: Annotated[float, Field(ge=0)]
+    error_held_out: Annotated[float, Field(ge=0)] | None = None
+    """Of rows that the fit did not see."""
+
+
+class CurveEntry(Strict):
+    """One kind of kernel in one format: figures of `cost.efficiency.Curve`, and their evidence."""
+
+    family: Kind
+    format: KernelFormat
+    up_to: Annotated[float, Field(ge=1)] | None = None
+    """Holds to this many rows of a GEMM, or cached tokens of attention."""
+    launch_us: Annotated[float, Field(ge=0, le=1e5)]
+    compute_share: Share = 1.0
+    bandwidth_share: Share = 1.0
+    unhidden: Annotated[float, Field(ge=0, le=1)] = 0.0
+    tail_tiles: Amount = 0.0
+    row_tile: Amount = 0.0
+    quantize_passes: Amount = 0.0
+    page_tokens: Amount = 0.0
+    softmax_width: Amount = 0.0
+    spread: Annotated[float, Field(ge=0, le=2)]
+    """σ of ln(measured / fitted)."""
+    evidence: Evidence
+
+
+class DeviceCurve(CurveEntry):
+    """A curve outside the entry of its device."""
+
+    device: Slug
+
+
+class LinkEntry(Strict):
+    """Messages of one kind, as ratios to the shipped records."""
+
+    device: Slug
+    collective: Literal[
+        "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "point_to_point"
+    ]
+    latency_ratio: Annotated[float, Field(gt=0, le=100)]
+    bandwidth_ratio: Annotated[float, Field(gt=0, le=100)]
+    evidence: Evidence
+
+
+class EngineEntry(Strict):
+    """What an engine adds to the kernels."""
+
+    device: Slug
+    engine: Annotated[str, StringConstraints(pattern=r"^[a-z0-9.\-]{1,40}$")]
+    layer_us: Annotated[float, Field(ge=0, le=1e4)]
+    sequence_us: Annotated[float, Field(ge=0, le=1e4)]
+    evidence: Evidence
+
+
+class CalibrationEntry(Strict):
+    """What `ridgeline calibrate` fitted to a user's own measurements."""
+
+    kind: Literal["calibration"]
+    schema_version: Literal[1]
+    date: Date
+    software: Text
+    """Version of ridgeline: shipped figures that were kept are those of this version."""
+    curves: list[DeviceCurve] = []
+    collectives: list[LinkEntry] = []
+    engines: list[EngineEntry] = []
+
+
 class DeviceEntry(Strict):
     """One accelerator or CPU, as its datasheet describes it: dense peaks, links per direction."""
 
@@ -157,6 +253,8 @@ class DeviceEntry(Strict):
     """The device's share of host memory."""
     pcie: Rate | None = None
     chip_to_chip: Rate | None = None
+    efficiency: list[CurveEntry] = []
+    """How far below the peaks its kernels run, where someone measured them on this device."""
     note: Text | None = None
 
 

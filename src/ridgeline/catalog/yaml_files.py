@@ -82,7 +82,7 @@ def entry_faults(kind: Kind, data: Mapping[str, Any], file: str) -> list[str]:
     try:
         ENTRIES[kind].model_validate(data)
     except ValidationError as error:
-        return [_sentence(file, fault) for fault in error.errors()[:_MAX_FAULTS]]
+        return [fault_sentence(file, fault) for fault in error.errors()[:_MAX_FAULTS]]
     stem = Path(file).stem
     if data["id"] != stem:
         return [f"{file}: id: must be the file's name `{stem}`: {data['id']!r}"]
@@ -94,7 +94,8 @@ def entry_faults(kind: Kind, data: Mapping[str, Any], file: str) -> list[str]:
     return []
 
 
-def _sentence(file: str, fault: Any) -> str:
+def fault_sentence(file: str, fault: Any) -> str:
+    """Return one fault that pydantic found: file, field path, rule, value."""
     path = ".".join(str(p) for p in fault["loc"]) or "entry"
     rule = str(fault["msg"]).removeprefix("Value error, ")
     value = str(fault["input"])
@@ -129,6 +130,8 @@ def load_user_catalog(directories: Iterable[Path]) -> Catalog:
         for path in files:
             try:
                 data = read_yaml(path)
+                if data.get("kind") == "calibration":
+                    continue  # named by --calibration, see catalog.calibration
                 kind = _kind_of(path, data)
             except InputError as error:
                 faults.append(str(error))

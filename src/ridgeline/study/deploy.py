@@ -8,12 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from ridgeline.catalog import Catalog
+from ridgeline.catalog.calibration import device_calibration, read_calibration
 from ridgeline.cost.efficiency import IDEAL, TYPICAL, Efficiency
 from ridgeline.cost.efficiency_records import CALIBRATED as CALIBRATED_KERNELS
 from ridgeline.cost.engines import engine_profile
 from ridgeline.cost.engines_local import llama_cpp_kernels, with_half_accumulation
 from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
 from ridgeline.cost.network_records import TYPICAL as TYPICAL_NETWORK
+from ridgeline.cost.own_curves import Calibration, with_curves, with_engine, with_links
 from ridgeline.errors import InputError
 from ridgeline.hardware import Cluster, Device
 from ridgeline.model.architecture import Architecture, WeightClass
@@ -78,6 +81,7 @@ def deploy(
     speculation: Speculation | None = None,
     engine: str = "ideal",
     memory_share: float = 0.9,
+    calibration: Path | Calibration | None = None,
     catalog_dir: Path | None = None,
 ) -> Deployment:
     """Return one replica of a model on devices of a cluster.
@@ -99,6 +103,8 @@ def deploy(
         engine: Key of `cost.engines.ENGINES`; `ideal` adds nothing to the kernels, `auto` takes
             vllm on GPUs.
         memory_share: Share of device memory the engine may fill.
+        calibration: What the user measured, or the file of `ridgeline calibrate`; it goes over
+            the calibrated efficiency.
         catalog_dir: Folder of the user's own entries.
 
     Raises:
@@ -126,6 +132,10 @@ def deploy(
         kv_dtype=kv_cache_dtype,
         per_class=cast("Mapping[WeightClass, str]", dtypes or {}),
     )
+    own = _own(calibration, catalog, cluster.device, efficiency)
+    if engine == "auto" and realistic and device_calibration(catalog, cluster.device.id).curves:
+        # Kernels as a device entry measured them hold their own launches.
+        engine = "ideal"
     profile = engine_profile(
         chosen_engine(engine, cluster.device, precision, realistic=realistic),
         cluster.device.vendor,
@@ -145,11 +155,11 @@ def deploy(
         cluster=cluster,
         num_devices=count,
         layout=layout,
-        efficiency=kernels,
-        network=rates or CALIBRATED,
+        efficiency=with_curves(kernels, own),
+        network=with_links(rates or CALIBRATED, own),
         imbalance=imbalance_of(routing),
         speculation=speculation,
-        engine=profile,
+        engine=with_engine(profile, own, cluster.device.id),
         memory_share=memory_share,
     )
 
@@ -269,6 +279,23 @@ def _layout(
             f"tp·pp·dp·cp must equal the devices: {layout.num_devices} of {count}.{hint}"
         )
     return layout
+
+
+def _own(
+    given: Path | Calibration | None,
+    catalog: Catalog,
+    device: Device,
+    efficiency: str | Efficiency,
+) -> Calibration:
+    """Return what was measured on a device: the given records over those of its entry."""
+    if efficiency != "calibrated":
+        if given is not None:
+            raise InputError("--calibration goes with --efficiency calibrated only.")
+        return Calibration()
+    entry = device_calibration(catalog, device.id)
+    if given is None:
+        return entry
+    return (read_calibration(given) if isinstance(given, Path) else given).over(entry)
 
 
 def _efficiency(value: str | Efficiency) -> Efficiency:
