@@ -146,7 +146,8 @@ Kind = Literal[
 KernelFormat = Literal[
     "bf16", "bf16/fp8", "fp8", "fp8_block", "fp4", "w4a8", "w4a16", "w8a16"
 ]  # fmt: skip
-Share = Annotated[float, Field(gt=0, le=1)]
+Share = Annotated[float, Field(gt=0, le=1.5)]
+"""Of a peak; a little above 1 where the peak is a measured rate whose launches count apart."""
 Amount = Annotated[float, Field(ge=0, le=1e4)]
 
 

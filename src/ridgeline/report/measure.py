@@ -168,6 +168,7 @@ def device_yaml(result: Any, path: Path) -> str:
                 f"{result.fit.bandwidth_bytes_per_s / 1e9:.6g} GB/s", "fastest read, sustained"
             ),
         },
+        "efficiency": result.efficiency_entries(name),
         "note": "sustained rates of the library named above, not a data sheet's",
     }
     if machine["cache_bytes"]:

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ridgeline.catalog.calibration import curve_entry
 from ridgeline.cost.efficiency import IDEAL, Efficiency
+from ridgeline.cost.own_curves import OwnCurve
 from ridgeline.hardware import Cluster
 from ridgeline.hardware.records import Device, MemoryTier
 from ridgeline.model.layout import Layout
@@ -33,6 +35,13 @@ _TIMES_CACHE = 6
 _MOST_LAYERS = 48
 _SPREAD = 0.25
 """Spread of repeats above which a figure is called noisy."""
+
+_FORM = "bf16"
+"""What records call every format of 16 bits and more."""
+_DECILES_APART = 2.563
+"""Standard deviations between the 10th and the 90th percentile of a normal distribution."""
+_LEAST_SPREAD = 0.05
+_FITTED = ("launch_us", "compute_share", "bandwidth_share", "unhidden", "page_tokens")
 
 Progress = Callable[[int, int], None]
 
@@ -84,6 +93,40 @@ class Measurement:
         """Median absolute error of the predicted steps, undisturbed ones if there are any [1]."""
         clean = [p for p in self.points if p.sample.clean] or self.points
         return float(np.median([abs(p.error) for p in clean]))
+
+    def efficiency_entries(self, device: str) -> list[dict[str, Any]]:
+        """Return the fitted curves as the `efficiency` of a catalogue entry, with evidence.
+
+        The measured steps, which no curve was fitted to, give the held-out error and the spread.
+        """
+        logs = [np.log(p.sample.median_s / p.predicted_s) for p in self.points]
+        low, high = np.quantile(logs, [0.1, 0.9])
+        spread = max(float(high - low) / _DECILES_APART, _LEAST_SPREAD)
+        evidence = {
+            "source": f"micro-benchmarks of `ridgeline measure` on {self.date}",
+            "software": str(self.machine["library"]),
+            "rows": len(self.kernels),
+            "error_held_out": float(f"{self.median_error:.4g}"),
+        }
+        return [
+            {
+                **curve_entry(record),
+                "evidence": {
+                    **evidence,
+                    "fitted": list(_FITTED),
+                    "error_fitted": float(f"{self._error(record):.4g}"),
+                },
+            }
+            for record in self.fit.records(_FORM, device, spread)
+        ]
+
+    def _error(self, record: OwnCurve) -> float:
+        one_row = record.up_to == 1
+        name = {
+            "gemm": "product, one row" if one_row else "product, more rows",
+            "attention_decode": "attention",
+        }
+        return self.fit.errors[name.get(record.kind, "element-wise")]
 
 
 def measure(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.cost.efficiency import Curve, Efficiency
+from ridgeline.cost.own_curves import OwnCurve
 from ridgeline.study.measure_kernels import Kernel
 
 Array = NDArray[np.float64]
@@ -36,6 +37,32 @@ class Fit:
     element: Curve
     errors: dict[str, float]
     """Median absolute error of the fit on its own micro-benchmarks, by kind [1]."""
+
+    def records(self, form: str, device: str, spread: float) -> tuple[OwnCurve, ...]:
+        """Return the curves as records of a device: one that switches with size is two.
+
+        Args:
+            form: Format of the arithmetic, a `kernel_form`.
+            device: Id.
+            spread: σ of ln(measured / predicted) of steps.
+        """
+        curves = (
+            ("gemm", self.product, np.inf),
+            ("gemm", self.vector, 1.0),
+            ("attention_decode", self.long_attention, np.inf),
+            ("attention_decode", self.short_attention, self.boundary_tokens),
+            ("elementwise", self.element, np.inf),
+        )
+        return tuple(
+            OwnCurve(
+                kind=kind,
+                form=form,
+                device=device,
+                curve=replace(curve, spread=spread),
+                up_to=up_to,
+            )
+            for kind, curve, up_to in curves
+        )
 
     def efficiency(self, *, rows: float, context: float) -> Efficiency:
         """Return the curves of a decode step of `rows` sequences over `context` tokens."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from ridgeline.errors import InputError
 from ridgeline.hardware.records import Device
+from ridgeline.phase.deployment import step_breakdown
 from ridgeline.report.measure import (
     check_out,
     device_yaml,
@@ -219,6 +221,28 @@ def test_device_entry_loads_and_answers(tmp_path: Path) -> None:
     assert device.memory.bandwidth_bytes_per_s == pytest.approx(W)
     assert device.peak_flop_per_s == {"fp32": pytest.approx(F)}
     assert device.cache_bytes == 2.0**25
+
+
+@pytest.mark.parametrize("context", [128, 1024])
+def test_device_entry_predicts_as_measure_did(tmp_path: Path, context: int) -> None:
+    """The saved curves give the step of the small model that measure predicted, at every batch."""
+    path, result = tmp_path / "my-box.yaml", measurement()
+    path.write_text(device_yaml(result, path))
+    found = estimate(
+        result.shape.architecture(), on="my-box", batch=(1, 2, 8, 32), context=context,
+        dtype="fp32", kv_cache_dtype="fp32", catalog_dir=tmp_path,
+    )  # fmt: skip
+    d = found.deployment
+    d = replace(d, precision=replace(d.precision, activation=d.precision.kv))
+    step = step_breakdown(
+        d, phase="decode", batch=np.array([1.0, 2.0, 8.0, 32.0]), context=float(context)
+    ).step_s
+    said = [
+        predicted_step(result.shape, result.device, result.fit, batch=b, context=context)[0]
+        for b in (1.0, 2.0, 8.0, 32.0)
+    ]
+    np.testing.assert_allclose(step, said, rtol=1e-4)
+    assert found.request["engine"] == "ideal"
 
 
 @pytest.mark.parametrize("name", ["My Box.yaml", "box.txt", ".yaml", "nowhere/box.yaml"])
