@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.cost.efficiency import Efficiency
 from ridgeline.cost.roofline import operation_time
 from ridgeline.errors import RidgelineError
 from ridgeline.hardware import Device
@@ -22,6 +24,7 @@ from ridgeline.model.work import Operation, Step
 from ridgeline.validate.chip_names import find_chip
 from ridgeline.validate.model_names import architecture_named, find_model
 from ridgeline.validate.prediction import (
+    SECONDS,
     Answer,
     NotPredicted,
     Prediction,
@@ -31,12 +34,57 @@ from ridgeline.validate.prediction import (
 from ridgeline.validate.truth_rows import TruthRow
 
 Array = NDArray[np.float64]
-Handler = Callable[[list[TruthRow]], dict[str, Answer]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelBatch:
+    """Rows that are one kind of kernel on one device, as arrays."""
+
+    rows: tuple[TruthRow, ...]
+    operations: tuple[Operation, ...]
+    """Each over all rows; their times add."""
+    device: Device
+    family: str
+    extra_s: float = 0.0
+    """Host time of a call outside the kernel."""
+
+    def seconds(self, efficiency: Efficiency) -> Array:
+        """Return the predicted time of every row [s]; samples stand in front of the rows."""
+        times = [operation_time(o, self.device, efficiency.curve(o, self.device)).time_s
+                 for o in self.operations]  # fmt: skip
+        return np.asarray(sum(times) + np.full(len(self.rows), self.extra_s))
+
+    @property
+    def flop(self) -> Array:
+        """Of every row."""
+        return np.asarray(sum(o.flop for o in self.operations) + np.zeros(len(self.rows)))
+
+    @property
+    def measured_s(self) -> Array:
+        """Time that every row states [s]: its own, or that of the work at its rate."""
+        flop = self.flop
+        return np.array([_seconds_of(row, float(flop[i])) for i, row in enumerate(self.rows)])
+
+
+Handler = Callable[[list[TruthRow]], KernelBatch]
 
 
 def predict_kernels(rows: Sequence[TruthRow]) -> dict[str, Answer]:
     """Return a prediction or a reason for every kernel row."""
+    batches, answers = kernel_batches(rows)
+    efficiency = default_efficiency()
+    for batch in batches:
+        try:
+            answers.update(_answers(batch, efficiency))
+        except RidgelineError as error:
+            answers.update({r.id: NotPredicted(reason=str(error)) for r in batch.rows})
+    return answers
+
+
+def kernel_batches(rows: Sequence[TruthRow]) -> tuple[list[KernelBatch], dict[str, Answer]]:
+    """Return kernel rows as arrays of operations, and the reasons of those that are none."""
     answers: dict[str, Answer] = {}
+    found: list[KernelBatch] = []
     batches: dict[tuple[Handler, tuple[str, ...]], list[TruthRow]] = defaultdict(list)
     for row in rows:
         handler = _handler(row)
@@ -46,10 +94,10 @@ def predict_kernels(rows: Sequence[TruthRow]) -> dict[str, Answer]:
         batches[handler, (row.chip, row.metric, *_static(row))].append(row)
     for (handler, _), batch in batches.items():
         try:
-            answers.update(handler(batch))
+            found.append(handler(batch))
         except RidgelineError as error:
             answers.update({r.id: NotPredicted(reason=str(error)) for r in batch})
-    return answers
+    return found, answers
 
 
 def _static(row: TruthRow) -> tuple[str, ...]:
@@ -90,41 +138,45 @@ def weight_format(row: TruthRow) -> str:
     return {"nvfp4": "nvfp4", "fp4": "nvfp4"}.get(word, word)
 
 
-def _answers(
-    rows: Sequence[TruthRow],
-    operations: Sequence[Operation],
-    device: Device,
-    family: str,
-    extra_s: float = 0.0,
-) -> dict[str, Answer]:
-    efficiency = default_efficiency()
-    total: Array = np.full(len(rows), extra_s)
+def _elements(row: TruthRow) -> float:
+    return (row.number("M") or 0) * (row.number("N") or 1)
+
+
+def _seconds_of(row: TruthRow, flop: float) -> float:
+    if row.unit == "TFLOP/s":
+        return flop / (row.value * 1e12)
+    if row.unit.startswith("G elem"):
+        return _elements(row) / (row.value * 1e9)
+    return row.value * SECONDS[row.unit.strip()]
+
+
+def _answers(batch: KernelBatch, efficiency: Efficiency) -> dict[str, Answer]:
+    rows, device = batch.rows, batch.device
+    total, flop = batch.seconds(efficiency), batch.flop
     compute: Array = np.zeros(len(rows))
     memory: Array = np.zeros(len(rows))
-    flop: Array = np.zeros(len(rows))
     flags: dict[str, None] = {}
-    for op in operations:
+    for op in batch.operations:
         timing = operation_time(op, device, efficiency.curve(op, device))
-        total = total + timing.time_s
         compute, memory = compute + timing.compute_s, memory + timing.memory_s
-        flop = flop + op.flop
         note = efficiency.flag(op, device)
         if note is not None:
             flags[note] = None
-    total, compute, memory, flop = np.broadcast_arrays(total, compute, memory, flop)
     result: dict[str, Answer] = {}
     for i, row in enumerate(rows):
         seconds = float(total[i])
         if row.unit == "TFLOP/s":
             value = float(flop[i]) / seconds / 1e12
         elif row.unit.startswith("G elem"):
-            value = float((row.number("M") or 0) * (row.number("N") or 1)) / seconds / 1e9
+            value = _elements(row) / seconds / 1e9
         else:
             value = in_unit(seconds, row.unit)
         bound = "compute" if compute[i] > memory[i] else "memory"
         if max(compute[i], memory[i]) < seconds / 2:
             bound = "launch"
-        result[row.id] = Prediction(value=value, bound=bound, family=family, flags=tuple(flags))
+        result[row.id] = Prediction(
+            value=value, bound=bound, family=batch.family, flags=tuple(flags)
+        )
     return result
 
 
@@ -145,7 +197,7 @@ def gemm_operation(form: str, m: Array, n: Array, k: Array) -> Operation:
     )
 
 
-def _gemm(rows: list[TruthRow]) -> dict[str, Answer]:
+def _gemm(rows: list[TruthRow]) -> KernelBatch:
     form = weight_format(rows[0])
     m, n, k = (_numbers(rows, c) for c in "MNK")
     if np.isnan(n).any() or np.isnan(k).any():
@@ -154,9 +206,20 @@ def _gemm(rows: list[TruthRow]) -> dict[str, Answer]:
     if np.isnan(m).any():
         m = _numbers(rows, "batch")
     word = {"fp16": "bf16"}.get(_word(form), _word(form)).replace("_block", "")
-    if rows[0].metric == "gemm_max_achieved_tflops":
-        return _answers(rows, [gemm_operation(form, m, n, k)], _device(rows[0]), f"gemm max {word}")
-    return _answers(rows, [gemm_operation(form, m, n, k)], _device(rows[0]), f"gemm {word}")
+    most = "max " if rows[0].metric == "gemm_max_achieved_tflops" else ""
+    return _batch(rows, [gemm_operation(form, m, n, k)], f"gemm {most}{word}")
+
+
+def _batch(
+    rows: Sequence[TruthRow], operations: Sequence[Operation], family: str, extra_s: float = 0.0
+) -> KernelBatch:
+    return KernelBatch(
+        rows=tuple(rows),
+        operations=tuple(operations),
+        device=_device(rows[0]),
+        family=family,
+        extra_s=extra_s,
+    )
 
 
 def _device(row: TruthRow) -> Device:
@@ -192,7 +255,7 @@ def _layer_shape(row: TruthRow) -> tuple[float, float]:
     return n / tp, k
 
 
-def _grouped_gemm(rows: list[TruthRow]) -> dict[str, Answer]:
+def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
     """M tokens for every local expert; N, K of one expert's matrix."""
     form = weight_format(rows[0])
     storage = format_named(form)
@@ -217,7 +280,7 @@ def _grouped_gemm(rows: list[TruthRow]) -> dict[str, Answer]:
         },
         storage_format=storage.id,
     )
-    return _answers(rows, [operation], _device(rows[0]), "grouped gemm")
+    return _batch(rows, [operation], "grouped gemm")
 
 
 def kernel_precision(row: TruthRow) -> Precision:
@@ -238,7 +301,7 @@ def _scene(step: Step, precision: Precision) -> Scene:
     return Scene.of(architecture_named("llama-3.1-8b"), (step,), precision, Layout())
 
 
-def _attention(rows: list[TruthRow]) -> dict[str, Answer]:
+def _attention(rows: list[TruthRow]) -> KernelBatch:
     first = rows[0]
     heads, kv_heads, dim = first.number("heads"), first.number("kv_heads"), first.number("head_dim")
     if heads is None or kv_heads is None or dim is None:
@@ -257,7 +320,7 @@ def _attention(rows: list[TruthRow]) -> dict[str, Answer]:
         step = Step(batch=np.ones(len(rows)), new_tokens=new, context=before)
     operations = softmax_operations(core, _scene(step, kernel_precision(first)), 1)
     family = "decode attention" if decode else "prefill attention"
-    return _answers(rows, operations, _device(first), family)
+    return _batch(rows, operations, family)
 
 
 def _either(rows: Sequence[TruthRow], *columns: str) -> Array:
@@ -274,7 +337,7 @@ def _heads_of(row: TruthRow) -> tuple[float, float, float]:
     return core.num_heads / tp, max(core.num_kv_heads / tp, 1), float(core.qk_head_dim)
 
 
-def _latent(rows: list[TruthRow]) -> dict[str, Answer]:
+def _latent(rows: list[TruthRow]) -> KernelBatch:
     """Absorbed MLA: `head_dim` is rank+rope."""
     first = rows[0]
     rank, _, rope = first.text("head_dim").partition("+")
@@ -291,7 +354,7 @@ def _latent(rows: list[TruthRow]) -> dict[str, Answer]:
         context=_either(rows, "kv_len", "context_len"),
     )
     operations = latent_operations(core, (), _scene(step, kernel_precision(first)), 1)
-    return _answers(rows, operations, _device(first), "mla decode")
+    return _batch(rows, operations, "mla decode")
 
 
 EAGER_CALL_S = {"softmax": 12e-6, "layernorm": 48e-6, "gelu": 48e-6}
@@ -299,7 +362,7 @@ EAGER_CALL_S = {"softmax": 12e-6, "layernorm": 48e-6, "gelu": 48e-6}
 graphs instead."""
 
 
-def _elementwise(rows: list[TruthRow]) -> dict[str, Answer]:
+def _elementwise(rows: list[TruthRow]) -> KernelBatch:
     """One element-wise or row-wise kernel over M × N elements (M where no N is given)."""
     elements = _numbers(rows, "M") * np.nan_to_num(_numbers(rows, "N"), nan=1.0)
     operation = Operation(
@@ -311,4 +374,4 @@ def _elementwise(rows: list[TruthRow]) -> dict[str, Answer]:
         shape={},
     )
     eager = EAGER_CALL_S.get(rows[0].text("op"), 12e-6) if "torch" in rows[0].engine.lower() else 0
-    return _answers(rows, [operation], _device(rows[0]), "elementwise", extra_s=eager)
+    return _batch(rows, [operation], "elementwise", extra_s=eager)
