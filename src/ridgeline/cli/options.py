@@ -42,6 +42,15 @@ def catalog_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def calibration_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --calibration FILE."""
+    return click.option(
+        "--calibration",
+        type=click.Path(path_type=Path),
+        help="Your own records over the shipped ones: the file of `ridgeline calibrate --out`.",
+    )(function)
+
+
 def traffic_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add --routing, --spec-tokens, --acceptance and --draft-cost."""
     for option in (

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import output_options
+from ridgeline.cli.options import calibration_option, output_options
 
 
 @click.command(name="validate")
@@ -27,16 +27,23 @@ from ridgeline.cli.options import output_options
     type=click.Path(path_type=Path),
     help="Draw predicted against published to this .png, .svg or .pdf file.",
 )
+@calibration_option
 @output_options()
-def command(truth: Path | None, corpus: Path | None, plot: Path | None, style: Any) -> None:
+def command(
+    truth: Path | None,
+    corpus: Path | None,
+    plot: Path | None,
+    calibration: Path | None,
+    style: Any,
+) -> None:
     """Score predictions against published measurements, or parameter counts against known ones.
 
     Exits 1 when a group of measurements is predicted worse than on record, or a parameter count
     is silently wrong.
     """
     if corpus is not None:
-        if truth is not None or plot is not None:
-            raise click.UsageError("--corpus goes without --truth and --plot.")
+        if truth is not None or plot is not None or calibration is not None:
+            raise click.UsageError("--corpus goes without --truth, --plot and --calibration.")
         _corpus(corpus, style)
         return
     import json  # noqa: PLC0415
@@ -44,7 +51,7 @@ def command(truth: Path | None, corpus: Path | None, plot: Path | None, style: A
     from ridgeline.report.truth import truth_json, truth_plot, truth_text  # noqa: PLC0415
     from ridgeline.validate.truth import validate_truth  # noqa: PLC0415
 
-    result = validate_truth(truth)
+    result = validate_truth(truth, calibration=calibration)
     if plot is not None:
         truth_plot(result, plot)
     if style == "json":

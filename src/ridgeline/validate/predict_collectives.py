@@ -9,14 +9,19 @@ from dataclasses import replace
 from ridgeline.catalog import Catalog
 from ridgeline.catalog.clusters import named_cluster
 from ridgeline.cost.collectives import CollectiveCost, collective_time
-from ridgeline.cost.network_records import CALIBRATED
 from ridgeline.errors import RidgelineError
 from ridgeline.hardware import Cluster
 from ridgeline.hardware.records import NetworkTier
 from ridgeline.model.layout import Layout
 from ridgeline.model.work import CollectiveKind, Message, Routing
 from ridgeline.validate.chip_names import find_chip
-from ridgeline.validate.prediction import Answer, NotPredicted, Prediction, in_unit
+from ridgeline.validate.prediction import (
+    Answer,
+    NotPredicted,
+    Prediction,
+    default_network,
+    in_unit,
+)
 from ridgeline.validate.truth_rows import TruthRow
 
 _KINDS: dict[str, CollectiveKind] = {
@@ -66,11 +71,13 @@ def _one(row: TruthRow) -> Answer:
 
 def _library_cost(message: Message, cluster: Cluster, layout: Layout) -> CollectiveCost:
     """Return the cost with what a collectives library runs; engines' own kernels are left out."""
-    free = collective_time(message, cluster, layout, efficiency=CALIBRATED)
+    free = collective_time(message, cluster, layout, efficiency=default_network())
     library = [name for name in free.candidates_s if name in _LIBRARY_ALGORITHMS]
     if not library:
         return free
-    return collective_time(message, cluster, layout, efficiency=CALIBRATED, algorithms=library)
+    return collective_time(
+        message, cluster, layout, efficiency=default_network(), algorithms=library
+    )
 
 
 def _kind(row: TruthRow) -> CollectiveKind | None:
@@ -138,7 +145,7 @@ def _expert_exchange(row: TruthRow) -> Answer:
         kind="all_to_all", payload_bytes=payload, group=ranks, axis="ep", routing=routing
     )
     layout = Layout(dp=ranks, ep=ranks)
-    cost = collective_time(message, cluster, layout, efficiency=CALIBRATED)
+    cost = collective_time(message, cluster, layout, efficiency=default_network())
     if "bandwidth" in row.metric:
         # Bytes over the slowest tier that is used, per second.
         sent = [float(v) for v in cost.bytes_by_tier.values() if float(v) > 0]

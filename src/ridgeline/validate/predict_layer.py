@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ridgeline.cost.collectives import collective_time
-from ridgeline.cost.network_records import CALIBRATED
 from ridgeline.cost.roofline import operation_time
 from ridgeline.errors import RidgelineError
 from ridgeline.model.architecture import SoftmaxAttention
@@ -22,6 +21,7 @@ from ridgeline.validate.prediction import (
     NotPredicted,
     Prediction,
     default_efficiency,
+    default_network,
     in_unit,
 )
 from ridgeline.validate.truth_rows import TruthRow
@@ -94,7 +94,7 @@ def _times(row: TruthRow) -> dict[str, float]:
         message,
         cluster_of(row.chip, tp),
         Layout(tp=tp),
-        efficiency=CALIBRATED,
+        efficiency=default_network(),
         algorithms=("ring", "ring_ll"),
     )
     times["AllReduce_MHA"] = times["AllReduce_FFN"] = float(cost.time_s)

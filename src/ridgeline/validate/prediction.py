@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from ridgeline.cost.efficiency import Efficiency
+from ridgeline.cost.network_records import CALIBRATED, NetworkEfficiency
+from ridgeline.cost.own_curves import Calibration, with_curves, with_links
 from ridgeline.study.deploy import EFFICIENCIES
 from ridgeline.validate.truth_rows import TruthRow
 
@@ -36,9 +40,33 @@ Answers = Mapping[str, Answer]
 Predictor = Callable[[Sequence[TruthRow]], dict[str, Answer]]
 
 
+_NONE = Calibration()
+_OWN: ContextVar[Calibration] = ContextVar("_OWN", default=_NONE)
+
+
+@contextmanager
+def calibrated_by(calibration: Calibration) -> Generator[None]:
+    """Predict with the user's own records inside the block, as with `--calibration`."""
+    token = _OWN.set(calibration)
+    try:
+        yield
+    finally:
+        _OWN.reset(token)
+
+
+def own_calibration() -> Calibration:
+    """Return the user's records that hold here; empty outside `calibrated_by`."""
+    return _OWN.get()
+
+
 def default_efficiency() -> Efficiency:
-    """Return the efficiency that predictions use: calibrated where there are records."""
-    return EFFICIENCIES.get("calibrated", EFFICIENCIES["typical"])
+    """Return the efficiency that predictions use: the shipped one, under the user's own."""
+    return with_curves(EFFICIENCIES["calibrated"], own_calibration())
+
+
+def default_network() -> NetworkEfficiency:
+    """Return the network records that predictions use, as `default_efficiency`."""
+    return with_links(CALIBRATED, own_calibration())
 
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}

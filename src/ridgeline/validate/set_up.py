@@ -6,6 +6,7 @@ import functools
 import re
 from dataclasses import dataclass, replace
 
+from ridgeline.cost.own_curves import Calibration
 from ridgeline.errors import InputError
 from ridgeline.model.architecture import Architecture
 from ridgeline.model.layout_rules import expert_counts
@@ -14,6 +15,7 @@ from ridgeline.study.deploy import deploy
 from ridgeline.validate.chip_names import find_chip
 from ridgeline.validate.model_names import architecture_named, find_model, formats_of
 from ridgeline.validate.predict_collectives import cluster_of
+from ridgeline.validate.prediction import own_calibration
 from ridgeline.validate.truth_rows import TruthRow
 
 
@@ -72,6 +74,7 @@ def _set_up(
     w_dtype: str,
     kv_dtype: str,
     engine: str,
+    calibration: Calibration,
 ) -> SetUp:
     name, formats = formats_of(find_model(model), w_dtype, kv_dtype)
     named = find_chip(chip)
@@ -97,6 +100,7 @@ def _set_up(
         dtypes=per_class,
         efficiency="calibrated",
         engine=engine,
+        calibration=calibration,
     )
     return SetUp(deployment=deployment, engine=engine, flags=(*formats.flags, *named.flags))
 
@@ -126,6 +130,7 @@ def set_up(
         row.text("w_dtype"),
         row.text("kv_dtype") or kv_dtype,
         engine_of(row.engine),
+        own_calibration(),
     )
 
 

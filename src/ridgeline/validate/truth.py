@@ -8,8 +8,10 @@ import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ridgeline.catalog.calibration import read_calibration
 from ridgeline.catalog.store import DATA
 from ridgeline.validate.predict import predict
+from ridgeline.validate.prediction import calibrated_by
 from ridgeline.validate.recorded import Worse, grown, is_recorded, recorded
 from ridgeline.validate.score import Report, score
 from ridgeline.validate.truth_rows import TruthRow, read_directory, read_rows
@@ -47,15 +49,25 @@ def packaged_rows() -> tuple[TruthRow, ...]:
     )
 
 
-def validate_truth(directory: Path | None = None) -> TruthReport:
+def validate_truth(
+    directory: Path | None = None, *, calibration: Path | None = None
+) -> TruthReport:
     """Return the score of every published row of a folder, or of the packaged ones.
+
+    Args:
+        directory: Of CSV files.
+        calibration: File of `ridgeline calibrate`: predict with it. Errors on record are those of
+            the shipped figures, so that nothing counts as grown.
 
     Raises:
         InputError: no such folder, or a file in it that holds no measurements.
     """
     rows = packaged_rows() if directory is None else read_directory(directory)
     source = "packaged measurements" if directory is None else directory.name
-    return score_rows(rows, source)
+    if calibration is None:
+        return score_rows(rows, source)
+    with calibrated_by(read_calibration(calibration)):
+        return replace(score_rows(rows, f"{source}, with {calibration.name}"), worse=())
 
 
 def score_rows(rows: tuple[TruthRow, ...], source: str) -> TruthReport:
