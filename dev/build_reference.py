@@ -115,8 +115,8 @@ def python_page() -> str:
         "`ridgeline.estimate` and the others below are the functions that the commands call; every"
         " other question is a function of the same name in `ridgeline.study`.\n"
     )
-    for name, home in ridgeline._HOMES.items():  # noqa: SLF001 - our own
-        thing = getattr(importlib.import_module(home), name)
+    for name in ridgeline.__all__:
+        thing = getattr(ridgeline, name)
         signature = inspect.signature(thing)
         lines = [f"    {_parameter(p)}," for p in signature.parameters.values()]
         lines.insert(sum(p.kind < p.KEYWORD_ONLY for p in signature.parameters.values()), "    *,")

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ridgeline.plan.expert_records import Placement, RankTree, RoutingLog
-from ridgeline.plan.experts import lower_bound, place_experts
+from ridgeline.placement.expert_records import Placement, RankTree, RoutingLog
+from ridgeline.placement.experts import lower_bound, place_experts
 
 SHAPES = [
     # experts, ranks, ranks per node, redundant, groups

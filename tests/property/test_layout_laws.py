@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ridgeline.hardware.what_if import figure_value, what_if
 from ridgeline.model.layout import Layout
 from ridgeline.phase.deployment import step_breakdown
-from ridgeline.plan.space import enumerate_layouts
+from ridgeline.placement.space import enumerate_layouts
 from ridgeline.study.deploy import deploy
 
 MODELS = ("deepseek-v3", "llama-3.3-70b", "qwen3-30b-a3b")

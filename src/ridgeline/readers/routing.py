@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.errors import InputError
-from ridgeline.plan.expert_records import Floats, Ints, RoutingLog
+from ridgeline.placement.expert_records import Floats, Ints, RoutingLog
 
 MAX_FILE_BYTES = 2**30
 MAX_CELLS = 2**27

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ridgeline.errors import InputError
-from ridgeline.plan.expert_result import ExpertsResult
+from ridgeline.placement.expert_result import ExpertsResult
 from ridgeline.report.figure import new_figure, save_figure
 from ridgeline.report.flags import flag_lines
 from ridgeline.report.table import Column, Style, render_table

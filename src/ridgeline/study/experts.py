@@ -6,10 +6,10 @@ from pathlib import Path
 
 from ridgeline.errors import InputError
 from ridgeline.model.formats import format_named
-from ridgeline.plan.expert_records import Placement, RankTree, RoutingLog, initial_placement
-from ridgeline.plan.expert_result import ExpertsResult, Measured
-from ridgeline.plan.expert_traffic import crossing, inbound
-from ridgeline.plan.experts import Progress, lower_bound, place_experts
+from ridgeline.placement.expert_records import Placement, RankTree, RoutingLog, initial_placement
+from ridgeline.placement.expert_result import ExpertsResult, Measured
+from ridgeline.placement.expert_traffic import crossing, inbound
+from ridgeline.placement.experts import Progress, lower_bound, place_experts
 from ridgeline.readers.routing import read_routing
 
 

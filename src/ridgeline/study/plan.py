@@ -18,9 +18,9 @@ from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
 from ridgeline.phase.deployment import Deployment, fits
 from ridgeline.phase.serving import Load
-from ridgeline.plan.pareto import pareto_front
-from ridgeline.plan.search import Candidates, joined, search
-from ridgeline.plan.space import Space, enumerate_layouts
+from ridgeline.placement.pareto import pareto_front
+from ridgeline.placement.search import Candidates, joined, search
+from ridgeline.placement.space import Space, enumerate_layouts
 from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
 from ridgeline.study.plan_options import (
     Objective,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ridgeline.errors import InfeasibleError
 from ridgeline.model.layout import Layout
 from ridgeline.model.precision import Precision
-from ridgeline.plan.search import Candidates
-from ridgeline.plan.space import Space
+from ridgeline.placement.search import Candidates
+from ridgeline.placement.space import Space
 
 Objective = Literal["cost", "throughput", "latency"]
 _SECONDS_PER_HOUR = 3600.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeline.plan.expert_records import Floats, Ints, Placement, RankTree, RoutingLog
+from ridgeline.placement.expert_records import Floats, Ints, Placement, RankTree, RoutingLog
 
 _CHUNK = 2048
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ridgeline.errors import InputError
-from ridgeline.plan.expert_records import Placement, RankTree, RoutingLog, initial_placement
-from ridgeline.plan.expert_traffic import crossing, share_per_domain
-from ridgeline.plan.experts import lower_bound, place_experts
+from ridgeline.placement.expert_records import Placement, RankTree, RoutingLog, initial_placement
+from ridgeline.placement.expert_traffic import crossing, share_per_domain
+from ridgeline.placement.experts import lower_bound, place_experts
 
 TREE = RankTree(num_ranks=8, ranks_per_node=2, nodes_per_rack=2)
 

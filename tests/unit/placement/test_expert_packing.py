@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ridgeline.plan import expert_packing as packing
+from ridgeline.placement import expert_packing as packing
 
 
 def test_spare_slots_go_to_the_highest_load_per_copy():

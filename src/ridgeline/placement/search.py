@@ -21,7 +21,7 @@ from ridgeline.phase.serving import (
     mixed_serving,
     prefill_pool,
 )
-from ridgeline.plan.space import Space
+from ridgeline.placement.space import Space
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ridgeline.plan.pareto import pareto_front
+from ridgeline.placement.pareto import pareto_front
 
 # Small integers: many ties.
 points = st.integers(1, 40).flatmap(

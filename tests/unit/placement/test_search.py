@@ -18,9 +18,9 @@ from ridgeline.phase.serving import (
     mixed_serving,
     prefill_pool,
 )
-from ridgeline.plan.pareto import pareto_front
-from ridgeline.plan.search import PER_GROUP, joined, search, split
-from ridgeline.plan.space import enumerate_layouts
+from ridgeline.placement.pareto import pareto_front
+from ridgeline.placement.search import PER_GROUP, joined, search, split
+from ridgeline.placement.space import enumerate_layouts
 from ridgeline.readers import read_config
 from ridgeline.study.deploy import deploy
 from ridgeline.study.plan import plan

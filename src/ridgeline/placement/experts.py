@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.errors import InputError
-from ridgeline.plan import expert_packing, expert_traffic
-from ridgeline.plan.expert_records import (
+from ridgeline.placement import expert_packing, expert_traffic
+from ridgeline.placement.expert_records import (
     Floats,
     Ints,
     Placement,

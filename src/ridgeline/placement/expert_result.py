@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ridgeline.plan.expert_records import Floats, Placement, RankTree, RoutingLog
+from ridgeline.placement.expert_records import Floats, Placement, RankTree, RoutingLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
