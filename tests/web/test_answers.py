@@ -27,6 +27,11 @@ NOT_ASKED = {
 }
 
 
+TRACE = "ContextTokens,GeneratedTokens\n" + "".join(
+    f"{prompt},{output}\n" for prompt, output in GOOD["prices/trace"]["lengths"]
+)
+
+
 def _quiet(*_: int) -> None:
     """Progress that nobody watches."""
 
@@ -56,6 +61,7 @@ def test_answer_is_the_document_of_the_command(
     monkeypatch.chdir(tmp_path)
     Path("config.json").write_text(json.dumps(SMALL))
     Path("counts.json").write_text(json.dumps({"counts": GOOD["experts"]["counts"]}))
+    Path("trace.csv").write_text(TRACE)
     run = CliRunner().invoke(_root, [*words, "--json"])
     assert run.exit_code in {0, 1}, run.output  # validate exits 1 when a group is on record better
     if name not in _NOT_ON_THE_COMMAND_LINE:
@@ -79,6 +85,7 @@ def test_python_lines_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     Path("config.json").write_text(json.dumps(SMALL))
     Path("counts.json").write_text(json.dumps({"counts": GOOD["experts"]["counts"]}))
+    Path("trace.csv").write_text(TRACE)
     space: dict = {}
     exec(ask(name, GOOD[name])[1]["python"], space)  # noqa: S102 - that they run is the point
     assert space["result"] is not None

@@ -19,6 +19,7 @@ from ridgeline.economics.token_cost import (
     token_costs,
 )
 from ridgeline.errors import InputError
+from ridgeline.model.architecture import Architecture
 from ridgeline.study.margins import stated_utilisation
 from ridgeline.study.price_decode import one_sheet
 from ridgeline.study.prices import all_rows, find
@@ -53,7 +54,7 @@ class BreakEven:
 
 
 def break_even(
-    model: str,
+    model: str | Architecture,
     *,
     on: str,
     speed: float,

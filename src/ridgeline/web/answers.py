@@ -17,12 +17,13 @@ _FIELDS_OF = {
     "gpu-memory-utilization": "memory_share", "usd-per-hour": "usd_per_device_hour",
     "ttft-ms": "ttft_s", "tpot-ms": "tpot_s", "draft-cost": "draft_cost",
     "--racks": "num_racks", "--ratio": "ratios", "rental price": "usd_per_device_hour",
+    "fast": "fast_ratio",
 }  # fmt: skip
 """Words of the command line to fields of a body."""
 _FIELDS_OF_KIND = {
     "model": ("model", "name"), "cluster": ("on", "name"), "device": ("on", "name"),
     "price of": ("price", "provider_price", "model"), "claim": ("claim", "which"),
-    "price": ("name",),
+    "price": ("name",), "service day": ("name",),
 }  # fmt: skip
 _PLAIN_WORDS = {"on", "model", "name", "value", "load", "parts", "config", "date", "rate", "price"}
 

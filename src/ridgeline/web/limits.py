@@ -10,6 +10,8 @@ MAX_ROWS_WITH_PARTS = 2_000
 MAX_ROWS = 20_000
 MAX_LIST = 1_000
 MAX_TEXT = 200
+MAX_REQUESTS = 100_000
+"""Of a trace."""
 MAX_EXPERT_CELLS = 100_000
 """Layers x experts, or layers x sources x experts."""
 BODY_S = 10.0

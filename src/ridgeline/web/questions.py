@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from ridgeline.errors import RidgelineError
@@ -25,6 +25,7 @@ from ridgeline.report import plan_point as plan_point_report
 from ridgeline.report import prices as prices_report
 from ridgeline.report import racks as racks_report
 from ridgeline.report.pipelines import render_pipelines
+from ridgeline.report.service_day import day_json
 from ridgeline.report.sweep import render_sweep
 from ridgeline.report.truth import truth_json
 from ridgeline.study import prices as price_lists
@@ -36,9 +37,12 @@ from ridgeline.study.lecture_claims.record import stated_value
 from ridgeline.study.lecture_edit import mark_answer, recompute
 from ridgeline.study.lecture_work import work
 from ridgeline.study.plan_point import plan_point
-from ridgeline.study.price_coverage import known_truth
+from ridgeline.study.price_coverage import coverage, known_truth
+from ridgeline.study.service_day import predicted_throughput, service_day
 from ridgeline.study.show_model import show_model
 from ridgeline.validate.truth import validate_truth
+from ridgeline.web import price_calls as money
+from ridgeline.web import price_schemas as p
 from ridgeline.web import schemas as s
 from ridgeline.web import study_calls as c
 from ridgeline.web.calls import Call, command_line
@@ -109,6 +113,18 @@ def _launch(result: Any, option: Any = None) -> dict[str, str]:
         except RidgelineError as error:
             launch[engine] = f"# {error}"
     return launch
+
+
+def _day_document(_: p.DayRequest, result: Any) -> Document:
+    return day_json(result, [predicted_throughput(result, x) for x in ("none", "two-batch")])
+
+
+def _coverage_document(_: p.CoverageRequest, result: Any) -> Document:
+    return {
+        "schema_version": "1",
+        "scores": [asdict(score) for score in coverage(result)],
+        "cases": [price_decode.case_dict(case) for case in result],
+    }
 
 
 def _percent(tell: Tell) -> Callable[[str, float], None]:
@@ -201,7 +217,7 @@ QUESTIONS: dict[str, Question] = {
         summary="An answer with its unit, marked",
     ),
     "prices": Question(
-        schema=s.PricesRequest,
+        schema=p.PricesRequest,
         call=lambda q: Call(
             function=price_lists.listed,
             args=(q.pattern,),
@@ -212,7 +228,7 @@ QUESTIONS: dict[str, Question] = {
         summary="List prices in force",
     ),
     "prices/sheet": Question(
-        schema=s.SheetRequest,
+        schema=p.SheetRequest,
         call=lambda q: Call(
             function=price_lists.show, args=(q.model,), kwargs={"on": day_of(q), "hour": q.hour}
         ),
@@ -221,25 +237,60 @@ QUESTIONS: dict[str, Question] = {
         summary="Everything listed for one model",
     ),
     "prices/cost": Question(
-        schema=s.BillRequest,
-        call=c.bill_call,
+        schema=p.BillRequest,
+        call=money.bill_call,
         document=lambda _, r: {"schema_version": "1", "quotes": prices_report.quote_rows(r)},
         command=lambda q: command_line("prices cost", q, q.model),
         summary="What a request costs under every list",
     ),
     "prices/decode": Question(
-        schema=s.DecodeRequest,
-        call=c.decode_call,
+        schema=p.DecodeRequest,
+        call=money.decode_call,
         document=lambda _, r: price_decode.decoded_json(r, known_truth(r.row.id)),
         command=lambda q: command_line("prices decode", q, q.model),
         summary="What a price sheet gives away",
     ),
     "prices/margin": Question(
-        schema=s.MarginRequest,
-        call=c.margin_call,
+        schema=p.MarginRequest,
+        call=money.margin_call,
         document=lambda _, r: margins_report.margins_json(r),
         command=lambda q: command_line("prices margin", q, q.price, "--serve", model_word(q)),
         summary="Cost against price by context",
+    ),
+    "prices/trace": Question(
+        schema=p.TraceRequest,
+        call=money.trace_call,
+        document=lambda _, r: {"schema_version": "1", "traces": prices_report.trace_rows(r)},
+        command=lambda q: command_line("prices cost", q, q.model, "--trace", "./trace.csv"),
+        summary="What a trace of requests costs under every list",
+    ),
+    "prices/breakeven": Question(
+        schema=p.BreakEvenRequest,
+        call=money.break_even_call,
+        document=lambda _, r: margins_report.break_even_json(r),
+        command=lambda q: command_line("prices breakeven", q, model_word(q)),
+        summary="Token costs rented and owned, and the volume that beats a price list",
+    ),
+    "prices/modes": Question(
+        schema=p.ModesRequest,
+        call=money.modes_call,
+        document=lambda _, r: margins_report.modes_json(r),
+        command=lambda q: command_line("prices modes", q, model_word(q)),
+        summary="What a slow tier could save and a fast tier must cost",
+    ),
+    "prices/day": Question(
+        schema=p.DayRequest,
+        call=lambda q: Call(function=service_day, args=(q.name,)),
+        document=_day_document,
+        command=lambda q: command_line("prices day", q, q.name),
+        summary="A published day of a service, recomputed from its own inputs",
+    ),
+    "prices/coverage": Question(
+        schema=p.CoverageRequest,
+        call=money.coverage_call,
+        document=_coverage_document,
+        command=lambda q: command_line("prices coverage", q),
+        summary="How often the decoder's bands hold the truth",
     ),
     "validate": Question(
         schema=s.Request,

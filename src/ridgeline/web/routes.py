@@ -17,12 +17,16 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from ridgeline.errors import InputError
 from ridgeline.readers.files import parse_config
+from ridgeline.web import price_schemas as p
 from ridgeline.web import schemas as s
 from ridgeline.web.jobs import Job, Ledger, Pool, cancel
 from ridgeline.web.limits import CACHE_BYTES, MAX_DEPTH
 from ridgeline.web.questions import QUESTIONS
 
-READ = {"catalog", "entry", "lecture", "prices", "prices/sheet", "validate"}
+READ = {
+    "catalog", "entry", "lecture", "prices", "prices/coverage", "prices/day", "prices/sheet",
+    "validate",
+}  # fmt: skip
 """Questions that are read with GET."""
 _BUSY = {"Retry-After": "5"}
 Word = Annotated[str, Path(max_length=200)]
@@ -194,6 +198,7 @@ def api(state: State) -> APIRouter:
                 operation_id=name.replace("/", "_"),
             )
     _add_reads(router, state)
+    _add_prices(router, state)
     _add_jobs(router, state)
     return router
 
@@ -217,11 +222,19 @@ def _submit(state: State, name: str) -> Callable[..., Any]:
     return endpoint
 
 
-def _add_reads(router: APIRouter, state: State) -> None:
+def _reader(router: APIRouter) -> Callable[[str, str], Any]:
+    """Return the decorator of a GET route of a question."""
+
     def read(path: str, name: str) -> Any:
         return router.get(
             path, response_model=Answered, responses=_FAULTS, summary=QUESTIONS[name].summary
         )
+
+    return read
+
+
+def _add_reads(router: APIRouter, state: State) -> None:
+    read = _reader(router)
 
     @read("/catalog/{kind}", "catalog")
     async def catalog(kind: Word, search: Annotated[str, Query(max_length=200)] = "") -> Response:
@@ -239,19 +252,33 @@ def _add_reads(router: APIRouter, state: State) -> None:
     async def part_of_lecture(which: Word) -> Response:
         return await state.ask("lecture", s.LectureRequest(which=which), unknown=404)
 
-    @read("/prices", "prices")
-    async def prices(query: Annotated[s.PricesRequest, Query()]) -> Response:
-        return await state.ask("prices", query)
-
-    @read("/prices/sheet", "prices/sheet")
-    async def sheet(query: Annotated[s.SheetRequest, Query()]) -> Response:
-        return await state.ask("prices/sheet", query, unknown=404)
-
     @read("/validate", "validate")
     async def validate() -> Response:
         return await state.ask("validate", s.Request())
 
-    del catalog, entry, whole_lecture, part_of_lecture, prices, sheet, validate
+    del catalog, entry, whole_lecture, part_of_lecture, validate
+
+
+def _add_prices(router: APIRouter, state: State) -> None:
+    read = _reader(router)
+
+    @read("/prices", "prices")
+    async def prices(query: Annotated[p.PricesRequest, Query()]) -> Response:
+        return await state.ask("prices", query)
+
+    @read("/prices/sheet", "prices/sheet")
+    async def sheet(query: Annotated[p.SheetRequest, Query()]) -> Response:
+        return await state.ask("prices/sheet", query, unknown=404)
+
+    @read("/prices/day", "prices/day")
+    async def day(query: Annotated[p.DayRequest, Query()]) -> Response:
+        return await state.ask("prices/day", query, unknown=404)
+
+    @read("/prices/coverage", "prices/coverage")
+    async def coverage(query: Annotated[p.CoverageRequest, Query()]) -> Response:
+        return await state.ask("prices/coverage", query)
+
+    del prices, sheet, day, coverage
 
 
 def _valid(schema: type[s.Request], **values: str) -> s.Request:

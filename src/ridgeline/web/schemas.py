@@ -27,7 +27,6 @@ Points = Tokens | Annotated[list[Count], Field(max_length=MAX_LIST)]
 Degree = Annotated[int, Field(ge=1, le=2**20, strict=True)]
 Number = Annotated[float, Field(ge=0, le=1e15, strict=True)]
 Numbers = dict[Text, Number]
-PriceTier = Literal["standard", "batch", "flex", "priority", "fast", "balanced", "ultrafast"]
 
 
 def _written_out(value: Any) -> Any:
@@ -307,70 +306,3 @@ class QuizRequest(Request):
     value: Annotated[int, Field(ge=0, le=100, strict=True)] = 0
     answer: Text
     """A number with its unit: "20 ms"."""
-
-
-class PricesRequest(Request):
-    """Which list prices."""
-
-    pattern: Text = ""
-    tier: PriceTier = flag("standard", "--tier")
-    date: Day = day()
-    hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
-
-
-class SheetRequest(Request):
-    """Whose price sheet."""
-
-    model: Text
-    date: Day = day()
-    hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
-
-
-class BillRequest(Request):
-    """Arguments of `ridgeline.study.prices.cost`."""
-
-    model: Text
-    input_tokens: Tokens = flag(..., "--input")
-    output_tokens: Tokens = flag(..., "--output")
-    cached_tokens: Tokens = flag(0, "--cached")
-    written_tokens: Tokens = flag(0, "--written")
-    ttl: Text | None = flag(None, "--ttl")
-    tier: PriceTier = flag("standard", "--tier")
-    date: Day = day()
-    hour: Annotated[int, Field(ge=0, le=23)] | None = flag(None, "--hour")
-
-
-class DecodeRequest(Request):
-    """Arguments of `ridgeline.study.price_decode.decode`."""
-
-    model: Text
-    date: Day = day()
-    list_name: Text | None = flag(None, "--list")
-    fast_speed: Number | None = flag(None, "--fast-speed")
-    fast_price: Number | None = flag(None, "--fast-price")
-    draws: Annotated[int, Field(ge=1000, le=200_000)] = flag(100_000, "--draws")
-    seed: Annotated[int, Field(ge=0, le=2**31, strict=True)] = flag(0, "--seed")
-
-
-class MarginRequest(Served):
-    """Arguments of `ridgeline.study.margins.margins`; `model` is what is really served."""
-
-    price: Text
-    """provider/model."""
-    on: Text = flag(..., "--on")
-    speed: Number = flag(20.0, "--speed")
-    """Tokens per second of every user."""
-    date: Day = day()
-    utilisation: Number | None = flag(None, "--utilisation")
-    rate: Number | None = flag(None, "--rate")
-    replicas: Degree = flag(1, "--replicas")
-    output_tokens: Annotated[int, Field(ge=1, le=2**27, strict=True)] = flag(500, "--osl")
-    target_margin: Number = flag(0.5, "--target")
-    devices: Degree | None = flag(None, "--devices")
-    tp: Degree | None = flag(None, "--tp")
-    pp: Degree | None = flag(None, "--pp")
-    ep: Degree | None = flag(None, "--ep")
-    dp: Degree | None = flag(None, "--dp")
-    dtype: Text | None = flag(None, "--dtype")
-    kv_cache_dtype: Text | None = flag(None, "--kv-cache-dtype")
-    usd_per_device_hour: Number | None = flag(None, "--usd-per-hour")

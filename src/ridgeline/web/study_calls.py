@@ -9,16 +9,13 @@ from typing import Any, cast
 
 from ridgeline.errors import InputError, UnknownNameError
 from ridgeline.readers import read_config
-from ridgeline.study import prices as price_lists
 from ridgeline.study.cache import cache
 from ridgeline.study.catalog import show_entry
 from ridgeline.study.deploy import speculation_of
 from ridgeline.study.estimate import estimate
 from ridgeline.study.experts import experts
-from ridgeline.study.margins import margins
 from ridgeline.study.pipelines import pipelines
 from ridgeline.study.plan import plan
-from ridgeline.study.price_decode import decode
 from ridgeline.study.racks import racks
 from ridgeline.study.resolve import open_catalog
 from ridgeline.study.show_model import show_model
@@ -80,17 +77,19 @@ def _drafts(q: s.Traffic) -> dict[str, Any]:
     return {"speculation": Given(value=drafts, text=text, imports=imports)}
 
 
-def _fields(q: s.Request, names: str) -> dict[str, Any]:
+def fields(q: s.Request, names: str) -> dict[str, Any]:
+    """Return fields by name."""
     return {name: getattr(q, name) for name in names.split()}
 
 
-def _tokens(q: s.Request, names: str) -> dict[str, int]:
-    return {name: parse_tokens(str(v), what=name) for name, v in _fields(q, names).items()}
+def tokens(q: s.Request, names: str) -> dict[str, int]:
+    """Return token counts by name."""
+    return {name: parse_tokens(str(v), what=name) for name, v in fields(q, names).items()}
 
 
 def _estimate_kwargs(q: s.EstimateRequest, limit: int) -> dict[str, Any]:
     points = 1
-    for what, value in _fields(q, "batch context").items():
+    for what, value in fields(q, "batch context").items():
         several = cast("list[int]", value) if isinstance(value, list) else [value]
         text = ",".join(map(str, several))
         points *= len(parse_sweep(text, what=what))
@@ -104,7 +103,7 @@ def _estimate_kwargs(q: s.EstimateRequest, limit: int) -> dict[str, Any]:
         " dtype kv_cache_dtype dtypes usd_per_device_hour fidelity efficiency engine routing"
         " memory_share"
     )
-    return {**_fields(q, names), **_drafts(q)}
+    return {**fields(q, names), **_drafts(q)}
 
 
 def estimate_call(q: s.EstimateRequest) -> Call:
@@ -126,20 +125,20 @@ def plan_call(q: s.PlanRequest) -> Call:
     """Return the call of `plan`."""
     formats = {
         key: tuple(None if word == "auto" else word for word in words)
-        for key, words in _fields(q, "dtypes kv_cache_dtypes").items()
+        for key, words in fields(q, "dtypes kv_cache_dtypes").items()
     }
     names = (
         "on devices ttft_s tpot_s objective pools chunk usd_per_device_hour memory_share max_pp"
         " engine routing"
     )
-    kwargs = {**_tokens(q, "isl osl"), **_fields(q, names), **formats, **_drafts(q)}
+    kwargs = {**tokens(q, "isl osl"), **fields(q, names), **formats, **_drafts(q)}
     return Call(function=plan, args=(model_of(q),), kwargs=kwargs)
 
 
 def pipelines_call(q: s.PipelinesRequest) -> Call:
     """Return the call of `pipelines`."""
     names = "on pp batch devices_per_stage micro_batches dtype kv_cache_dtype memory_share"
-    kwargs = {**_fields(q, names), **_tokens(q, "context")}
+    kwargs = {**fields(q, names), **tokens(q, "context")}
     return Call(function=pipelines, args=(model_of(q),), kwargs=kwargs)
 
 
@@ -148,7 +147,7 @@ def racks_call(q: s.RacksRequest) -> Call:
     names = (
         "on devices_per_rack num_racks ratios tokens_per_device dispatch_bytes combine_bytes load"
     )
-    kwargs = {**_fields(q, names), **_tokens(q, "context")}
+    kwargs = {**fields(q, names), **tokens(q, "context")}
     return Call(function=racks, args=(model_of(q),), kwargs=kwargs)
 
 
@@ -159,7 +158,7 @@ def cache_call(q: s.CacheRequest) -> Call:
         " provider_price"
     )
     more = {"context": str(q.context), "price_date": day_of(q, "price_date")}
-    return Call(function=cache, args=(model_of(q),), kwargs={**_fields(q, names), **more})
+    return Call(function=cache, args=(model_of(q),), kwargs={**fields(q, names), **more})
 
 
 def _experts_of(counts: list[list[float]], **kwargs: Any) -> Any:
@@ -174,7 +173,7 @@ def experts_call(q: s.ExpertsRequest) -> Call:
     names = " ".join(n for n in type(q).model_fields if n != "counts")
     imports = ("from pathlib import Path",)
     routing = Given(value=q.counts, text='Path("counts.json")', imports=imports)
-    return Call(function=experts, runs=_experts_of, args=(routing,), kwargs=_fields(q, names))
+    return Call(function=experts, runs=_experts_of, args=(routing,), kwargs=fields(q, names))
 
 
 def entry_call(q: s.EntryRequest) -> Call:
@@ -182,29 +181,3 @@ def entry_call(q: s.EntryRequest) -> Call:
     if q.kind == "models":
         return Call(function=show_model, args=(catalogue_name(q.name),))
     return Call(function=show_entry, args=(q.kind.removesuffix("s"), q.name))
-
-
-def bill_call(q: s.BillRequest) -> Call:
-    """Return the call of `prices.cost`."""
-    tokens = _tokens(q, "input_tokens output_tokens cached_tokens written_tokens")
-    rest = {"on": day_of(q), **_fields(q, "hour ttl tier")}
-    return Call(function=price_lists.cost, args=(q.model,), kwargs={**tokens, **rest})
-
-
-def decode_call(q: s.DecodeRequest) -> Call:
-    """Return the call of `decode`."""
-    names = "list_name fast_speed fast_price draws seed"
-    return Call(function=decode, args=(q.model,), kwargs={"on": day_of(q), **_fields(q, names)})
-
-
-def margin_call(q: s.MarginRequest) -> Call:
-    """Return the call of `margins`."""
-    names = "on speed utilisation rate replicas output_tokens target_margin"
-    serving = _fields(q, "devices tp pp ep dp dtype kv_cache_dtype usd_per_device_hour")
-    kwargs = {
-        "model": model_of(q),
-        **_fields(q, names),
-        "date": day_of(q),
-        "question": {k: v for k, v in serving.items() if v is not None},
-    }
-    return Call(function=margins, args=(q.price,), kwargs=kwargs)
