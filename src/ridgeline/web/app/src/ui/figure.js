@@ -1,0 +1,95 @@
+// One chart with its title, its theme and its exports.
+import { useEffect, useRef } from 'preact/hooks'
+import { html } from '../lib/html.js'
+import { csvOf, jsonOf, pngOf, save } from '../lib/files.js'
+import { palette, SERIES, themeNow, useTheme } from '../lib/theme.js'
+import { init } from './echarts.js'
+
+const figures = {}
+window.ridgeline = { ...window.ridgeline, figures }
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif'
+
+function themeOf(name) {
+  const c = palette(name)
+  const axis = {
+    axisLine: { show: true, lineStyle: { color: c.muted } },
+    axisTick: { lineStyle: { color: c.muted } },
+    minorTick: { lineStyle: { color: c.line } },
+    axisLabel: { color: c.muted, fontSize: 12 },
+    nameTextStyle: { color: c.ink, fontSize: 12 },
+    splitLine: { lineStyle: { color: c.line, width: 0.7 } },
+  }
+  return {
+    color: SERIES.map((key) => c[key]),
+    backgroundColor: 'transparent',
+    textStyle: { fontFamily: FONT, color: c.ink },
+    valueAxis: axis,
+    logAxis: axis,
+    categoryAxis: { ...axis, splitLine: { show: false } },
+    legend: { textStyle: { color: c.ink }, inactiveColor: c.grey },
+    tooltip: {
+      backgroundColor: c.raised, borderColor: c.line, borderWidth: 1, textStyle: { color: c.ink, fontSize: 12 }, confine: true,
+    },
+    visualMap: { textStyle: { color: c.ink } },
+    graph: { lineStyle: { color: c.line } },
+  }
+}
+
+/**
+ * A figure: option is ECharts' (or a function of the palette), rows and columns its data for the
+ * exports, name the file name and the key under window.ridgeline.figures. onPick({data, name,
+ * seriesName, dataIndex}) hears clicks. Nothing moves unless animate is set.
+ */
+export function Figure({ title, option, rows = [], columns = [], name, height = 320, onPick, pending = false, note, animate = false }) {
+  const theme = useTheme()
+  const place = useRef(null)
+  const chart = useRef(null)
+  const pick = useRef(onPick)
+  pick.current = onPick
+
+  useEffect(() => {
+    const made = init(place.current, themeOf(theme), { renderer: 'svg' })
+    chart.current = made
+    made.on('click', (event) => pick.current?.(event))
+    const watch = new ResizeObserver(() => made.resize())
+    watch.observe(place.current)
+    return () => {
+      watch.disconnect()
+      made.dispose()
+      chart.current = null
+    }
+  }, [theme])
+
+  useEffect(() => {
+    if (!option) return
+    const full = typeof option === 'function' ? option(palette(theme)) : option
+    chart.current.setOption({ animation: animate, aria: { enabled: true }, ...full }, { notMerge: true })
+    figures[name] = { option: full, rows, chart: chart.current }
+    place.current.dataset.drawn = String((Number(place.current.dataset.drawn) || 0) + 1)
+    dispatchEvent(new CustomEvent('ridgeline:drawn', { detail: name }))
+  }, [option, theme])
+  useEffect(() => () => void delete figures[name], [name])
+
+  const svg = () => {
+    const node = place.current.querySelector('svg').cloneNode(true)
+    node.setAttribute('xmlns', 'http://www.w3.org/2000/svg')
+    return new XMLSerializer().serializeToString(node)
+  }
+  const onPng = async () => {
+    const { clientWidth, clientHeight } = place.current
+    save(`${name}.png`, await pngOf(svg(), clientWidth, clientHeight, palette(themeNow()).paper), 'image/png')
+  }
+  return html`<figure class=${`figure ${pending ? 'pending' : ''}`} data-figure=${name}>
+    <figcaption><h3>${title}</h3><span class="tools" role="group" aria-label=${`Export ${title}`}>
+      <button type="button" onClick=${onPng}>PNG</button>
+      <button type="button" onClick=${() => save(`${name}.svg`, svg(), 'image/svg+xml')}>SVG</button>
+      ${rows.length
+        ? html`<button type="button" onClick=${() => save(`${name}.csv`, csvOf(columns, rows), 'text/csv')}>CSV</button>
+            <button type="button" onClick=${() => save(`${name}.json`, jsonOf(columns, rows), 'application/json')}>JSON</button>`
+        : null}
+    </span></figcaption>
+    <div class="chart" ref=${place} style=${{ height: `${height}px` }}></div>
+    ${note ? html`<p class="hint">${note}</p>` : null}
+  </figure>`
+}
