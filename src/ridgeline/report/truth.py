@@ -130,6 +130,7 @@ def _item_json(item: Scored) -> dict[str, Any]:
     band = recorded().bands.get(item.prediction.family)
     return {
         "id": row.id,
+        "family": item.prediction.family,
         "model": row.model,
         "chip": row.chip,
         "metric": row.metric,
