@@ -20,6 +20,9 @@ TERMS: dict[str, Term] = {
     "new_tokens": Term("new tokens", "token", "tokens per sequence that the step computes"),
     "step_s": Term("step", "s", "time of one forward pass over the whole batch"),
     "chalk_step_s": Term("chalk step", "s", "the lecture's closed form of the same step"),
+    "chalk_compute_s": Term("chalk compute", "s", "the lecture's 2·B·N_a/F"),
+    "chalk_weight_s": Term("chalk weight read", "s", "the lecture's w·N_t/W"),
+    "chalk_state_s": Term("chalk state read", "s", "the lecture's B·L·k/W"),
     "two_batch_step_s": Term(
         "two-batch step", "s", "two micro-batches, one computing while the other communicates"
     ),

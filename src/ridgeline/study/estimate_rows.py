@@ -91,6 +91,7 @@ def estimate_rows(q: Question, chalk: Chalk, detail: Breakdown) -> dict[str, NDA
         "step_s": step,
         **_band(q, detail, step if detailed else np.full(shape, np.nan)),
         "chalk_step_s": chalk_step,
+        **_chalk_terms(q, chalk),
         "two_batch_step_s": bounds["two-batch"],
         "overlap_step_s": bounds["full"],
         "network_s": detail.network_s,
@@ -126,6 +127,12 @@ def too_big(q: Question) -> str | None:
         found.sentence(f"does not fit: batch {batch:,.0f} at {tokens:,.0f} tokens")
         + f"; at least {np.ceil(least):,.0f} such devices hold it, or narrower --dtype formats"
     )
+
+
+def _chalk_terms(q: Question, chalk: Chalk) -> dict[str, Any]:
+    """Return the three lines of the board, whose upper edge is the chalkboard's step."""
+    terms = chalk.terms_s(batch=q.batch, new_tokens=q.step_tokens / q.batch, context=q.cached)
+    return {f"chalk_{name.partition(' ')[0]}_s": value for name, value in terms.items()}
 
 
 def _band(q: Question, detail: Breakdown, step: NDArray[np.float64]) -> dict[str, Any]:
