@@ -22,8 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ridgeline.cost.engines import EngineProfile
 from ridgeline.phase.closed_loop import closed_loop
 from ridgeline.phase.deployment import step_breakdown
+from ridgeline.validate.predict_serving import settings_of
 from ridgeline.validate.set_up import SetUp, engine_of, set_up
 from ridgeline.validate.truth_rows import TruthRow, read_directory
 
@@ -56,19 +58,28 @@ def equations(directory: Path) -> list[dict[str, object]]:
     return result
 
 
+def without_fitted(engine: EngineProfile) -> EngineProfile:
+    """Return an engine without the figures that this fit finds."""
+    return replace(engine, layer_s=0.0, sequence_s=0.0, expert_layer_s=0.0, older_layer_s={})
+
+
 def _equations(rows: list[TruthRow], found: SetUp) -> list[dict[str, object]]:
-    deployment = replace(found.deployment, engine=None)
+    engine = found.deployment.engine
+    bare = None if engine is None else without_fitted(engine)
+    deployment = replace(found.deployment, engine=bare)
     c, isl, osl = (
         np.array([r.number(k) or 1.0 for r in rows])
         for k in ("concurrency", "eff_input_len", "eff_output_len")
     )
-    engine = found.deployment.engine
+    runs = [settings_of(r, found) for r in rows]
     loop = closed_loop(
         deployment,
         concurrency=c,
         isl=isl,
         osl=osl,
         scheduling="mixed" if engine is None else engine.scheduling,
+        poll_steps=np.array([x.poll_steps for x in runs]),
+        gather_steps=max(x.gather_steps for x in runs),
     )
     batch = np.maximum(loop.decoding, 1.0)
     step = step_breakdown(deployment, phase="decode", batch=batch, context=isl + osl / 2)

@@ -37,6 +37,8 @@ class ClosedLoop:
     """Of a step without prompts."""
     prompt_s: Array
     """What one prompt adds to the steps of everyone else."""
+    launch_s: Array
+    """What a step is longer, on average, for kernels that the host launches one by one."""
     decoding: Array
     """B: requests that decode at a time."""
     requests_per_s: Array
@@ -93,8 +95,12 @@ def closed_loop(
     context = prompt + output / 2
     chunk = np.minimum(prompt, budget)
     loop: ClosedLoop | None = None
+    engine = deployment.engine
     groups = float(np.max((deployment.layout or Layout()).dp))
-    first = 0.0 if deployment.engine is None else deployment.engine.first_token_s
+    first = 0.0 if engine is None else engine.first_token_s
+    layers = deployment.architecture.num_layers
+    launch = 0.0 if engine is None else engine.prompt_layer_s * layers
+    handling = 0.0 if engine is None else engine.hidden_sequence_s
     steps = output / tokens_per_step
     queued = _queue_steps(c / groups, prompt / budget, steps)
     if scheduling == "separate":
@@ -109,7 +115,11 @@ def closed_loop(
             deployment, scheduling, batch, context, prompt, chunk, decode, groups
         )
         others = np.maximum(batch - 1.0, 0.0)
-        tpot = decode / tokens_per_step + others * prompt_s / output
+        carried = others / steps * prompt / chunk / groups
+        host = launch + handling * batch / groups
+        idle = _waiting_for_host(host, decode, prompt_s * groups * chunk / prompt, carried)
+        alone_s = np.maximum(alone_s, launch * prompt / chunk)
+        tpot = (decode + idle) / tokens_per_step + others * prompt_s / output
         think = np.maximum(output - 1.0, 1.0) * tpot
         step = tpot * tokens_per_step
         if scheduling == "separate":
@@ -126,6 +136,7 @@ def closed_loop(
             ttft_s=ttft,
             decode_s=decode,
             prompt_s=prompt_s,
+            launch_s=idle,
             decoding=decoding,
             requests_per_s=c / cycle,
         )
@@ -157,6 +168,17 @@ def _prompt_seconds(
     )
     chunks = prompt / chunk
     return (mixed - decode) * chunks / groups, mixed * chunks
+
+
+def _waiting_for_host(host: Array, decode: Array, chunk_s: Array, carried: Array) -> Array:
+    """Return what a step is longer, on average, because no graph holds steps with prompts [s].
+
+    A share p = min(n, 1) of the steps carries n/p chunks; for them the host launches kernels one
+    by one and hands out tokens, which takes `host` however long the device runs.
+    """
+    share = np.minimum(carried, 1.0)
+    busy = decode + chunk_s * np.maximum(carried, 1.0)
+    return share * np.maximum(host - busy, 0.0)
 
 
 def _together(arrived: Array, batch: Array) -> Array:

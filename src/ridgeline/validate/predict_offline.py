@@ -82,6 +82,9 @@ def _offline(row: TruthRow) -> Prediction:
     most = _most(d, isl + osl)
     if most < 1:
         raise InfeasibleError(f"{row.model} does not fit on {d.num_devices} x {row.chip}")
+    # A step prefills no more prompts than its budget holds, and as many as it ends.
+    groups = 1.0 if d.layout is None else float(np.max(d.layout.dp))
+    most = max(min(most, int(_BUDGET * groups * osl / isl)), 1)
     batch = np.unique(np.round(np.geomspace(1, most, 12))).astype(float)
     loop = closed_loop(
         d,
@@ -92,7 +95,7 @@ def _offline(row: TruthRow) -> Prediction:
         scheduling="mixed" if d.engine is None else d.engine.scheduling,
     )
     # A freed seat is filled at once: every one of the B seats decodes or prefills all the time.
-    rate = batch / (osl * loop.decode_s + batch * loop.prompt_s)
+    rate = batch / (osl * (loop.decode_s + loop.launch_s) + batch * loop.prompt_s)
     best = int(np.argmax(rate))
     bound = step_breakdown(
         d, phase="decode", batch=batch[best : best + 1], context=np.array([isl + osl / 2])

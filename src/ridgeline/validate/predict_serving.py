@@ -94,7 +94,8 @@ def scheduling_of(engine: str) -> Scheduling:
     return "separate" if engine == "sglang" else "mixed"
 
 
-def _settings(row: TruthRow, found: SetUp) -> RunSettings:
+def settings_of(row: TruthRow, found: SetUp) -> RunSettings:
+    """Return the scheduler flags of a row's run."""
     layout = found.deployment.layout
     return run_settings(
         row,
@@ -108,7 +109,7 @@ def _batch(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
     lengths = [_lengths(r) for r in rows]
     concurrency = np.array([r.number("concurrency") or 1.0 for r in rows])
     isl, osl = np.array([x for x, _ in lengths]), np.array([y for _, y in lengths])
-    runs = [_settings(r, found) for r in rows]
+    runs = [settings_of(r, found) for r in rows]
     loop = closed_loop(
         found.deployment,
         concurrency=concurrency,

@@ -9,6 +9,7 @@ from ridgeline.phase.closed_loop import (
     _gathering_steps,
     _queue_steps,
     _together,
+    _waiting_for_host,
     closed_loop,
 )
 from ridgeline.phase.deployment import step_breakdown
@@ -88,3 +89,14 @@ def test_a_server_that_everyone_needs_all_the_time_queues_everyone_else():
     wait = _queue_steps(np.array([10.0, 10.0]), np.array([1.0, 1.0]), np.array([1e-9, 1e6]))
     assert wait[0] == pytest.approx(8.55, rel=0.02)
     assert wait[1] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_steps_with_prompts_last_as_long_as_their_launches():
+    """30 ms of launches over 10 ms + 4 ms of a chunk in every fourth step: 4 ms on average.
+
+    With two chunks per step, every step waits 30 - 18 ms; a busy device waits for nothing.
+    """
+    wait = _waiting_for_host(
+        np.full(3, 30e-3), np.array([10e-3, 10e-3, 40e-3]), np.full(3, 4e-3), np.array([0.25, 2, 1])
+    )
+    assert wait == pytest.approx([4e-3, 12e-3, 0.0])
