@@ -13,6 +13,7 @@ from ridgeline.errors import UnknownNameError, printable
 
 VERBS: dict[str, str] = {
     "cache": "Which memory tier should hold a KV cache for how long, or recompute it.",
+    "calibrate": "Your own measurements as records that the other commands predict with.",
     "estimate": "Step time, speed and cost of a model on a cluster, and what binds.",
     "explain": "Why a benchmark result is as fast as it is, and what would help.",
     "experts": "Place and replicate experts over ranks, nodes and racks.",

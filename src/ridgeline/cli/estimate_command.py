@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ridgeline.cli.options import (
+    calibration_option,
     catalog_option,
     engine_option,
     output_options,
@@ -97,6 +98,7 @@ from ridgeline.cli.options import (
     help="Fitted kernels, plain shares of the datasheet, or the pure roofline.",
 )
 @engine_option
+@calibration_option
 @click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
 @traffic_options
 @click.option(
@@ -135,6 +137,7 @@ def command(
     fidelity: Any,
     efficiency: str,
     engine: str,
+    calibration: Path | None,
     gpu_memory_utilization: float,
     routing: str,
     spec_tokens: int | None,
@@ -183,6 +186,7 @@ def command(
         "routing": routing,
         "speculation": speculation_of(spec_tokens, acceptance, draft_cost),
         "engine": engine,
+        "calibration": calibration,
         "memory_share": gpu_memory_utilization,
         "catalog_dir": catalog_dir,
     }

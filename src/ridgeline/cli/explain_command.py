@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import catalog_option, engine_option, output_options
+from ridgeline.cli.options import calibration_option, catalog_option, engine_option, output_options
 
 
 @click.command(name="explain")
@@ -44,6 +44,7 @@ from ridgeline.cli.options import catalog_option, engine_option, output_options
     help="What the changes are ranked by.",
 )
 @click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@calibration_option
 @catalog_option
 @output_options()
 def command(
@@ -67,6 +68,7 @@ def command(
     output_tok_s: float | None,
     goal: Any,
     gpu_memory_utilization: float,
+    calibration: Path | None,
     catalog_dir: Path | None,
     style: str,
 ) -> None:
@@ -106,6 +108,7 @@ def command(
         },
         goal=goal,
         memory_share=gpu_memory_utilization,
+        calibration=calibration,
         catalog_dir=catalog_dir,
     )
     if style == "json":

@@ -7,7 +7,13 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import catalog_option, engine_option, output_options, traffic_options
+from ridgeline.cli.options import (
+    calibration_option,
+    catalog_option,
+    engine_option,
+    output_options,
+    traffic_options,
+)
 
 
 @click.command(name="plan")
@@ -31,6 +37,7 @@ from ridgeline.cli.options import catalog_option, engine_option, output_options,
 @click.option("--usd-per-hour", type=float, help="USD per device-hour; default: the cluster's.")
 @click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
 @engine_option
+@calibration_option
 @click.option("--max-pp", default=16, show_default=True, help="Most pipeline stages.")
 @traffic_options
 @click.option(
@@ -66,6 +73,7 @@ def command(
     chunk: int,
     usd_per_hour: float | None,
     engine: str,
+    calibration: Path | None,
     gpu_memory_utilization: float,
     max_pp: int,
     routing: str,
@@ -106,6 +114,7 @@ def command(
         "chunk": chunk,
         "usd_per_device_hour": usd_per_hour,
         "engine": engine,
+        "calibration": calibration,
         "memory_share": gpu_memory_utilization,
         "max_pp": max_pp,
         "routing": routing,

@@ -23,6 +23,8 @@ from ridgeline.model.work import Operation
 FIGURES = tuple(f.name for f in fields(Curve) if f.name != "spread")
 """Fields of a curve that are fitted."""
 _MOST_LINK_SHARE = 1.0
+_ENGINE_KERNELS = frozenset({"one_shot", "two_shot"})
+"""Kernels of serving engines beside the library that users measure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,7 @@ class OwnCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnLink:
-    """What a device's messages of one kind take beside the shipped records."""
+    """What a library's messages of one kind take beside the shipped records."""
 
     kind: str
     device: str
@@ -139,7 +141,7 @@ class OwnNetwork(NetworkEfficiency):
         """Return the shipped record, with the user's ratios for this kind and device."""
         record = NetworkEfficiency.of(self, kind, algorithm, cluster, tier)
         mine = self.own.get((kind, cluster.device.id))
-        if mine is None:
+        if mine is None or algorithm in _ENGINE_KERNELS:
             return record
         share = record.bandwidth_share * mine.bandwidth_ratio
         return replace(
@@ -150,13 +152,36 @@ class OwnNetwork(NetworkEfficiency):
         )
 
 
-def with_curves(efficiency: Efficiency, calibration: Calibration) -> Efficiency:
-    """Return the efficiency with the user's curves on top; itself where there are none."""
+def with_curves(efficiency: Efficiency, calibration: Calibration, device: str = "") -> Efficiency:
+    """Return the efficiency with the user's curves on top; itself where there are none.
+
+    Args:
+        efficiency: As shipped.
+        calibration: The user's.
+        device: Flags then say what of it holds on this device.
+    """
+    flags = (*efficiency.flags, *(_flags(calibration, device) if device else ()))
     if not calibration.curves:
-        return efficiency
+        return replace(efficiency, flags=flags) if flags != efficiency.flags else efficiency
     shipped: dict[str, Any] = {f.name: getattr(efficiency, f.name) for f in fields(Efficiency)}
     shipped["source"] = f"{calibration.source}; elsewhere {efficiency.source}"
+    shipped["flags"] = flags
     return OwnEfficiency(**shipped, own=calibration.curves)
+
+
+def _flags(calibration: Calibration, device: str) -> tuple[str, ...]:
+    held = (*calibration.curves, *calibration.links, *calibration.engines)
+    if not held:
+        return ()
+    mine = [
+        *(c.kind.replace("_", " ") for c in calibration.curves if c.device == device),
+        *(x.kind.replace("_", " ") for x in calibration.links if x.device == device),
+    ]
+    if mine:
+        return (f"efficiency: {', '.join(dict.fromkeys(mine))} from {calibration.source}",)
+    if any(e.device == device for e in calibration.engines):
+        return ()
+    return (f"calibration: nothing in {calibration.source} is of {device}; shipped figures hold",)
 
 
 def with_links(network: NetworkEfficiency, calibration: Calibration) -> NetworkEfficiency:

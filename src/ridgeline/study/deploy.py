@@ -155,7 +155,7 @@ def deploy(
         cluster=cluster,
         num_devices=count,
         layout=layout,
-        efficiency=with_curves(kernels, own),
+        efficiency=with_curves(kernels, own, cluster.device.id),
         network=with_links(rates or CALIBRATED, own),
         imbalance=imbalance_of(routing),
         speculation=speculation,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.cost.efficiency import Efficiency
+from ridgeline.cost.own_curves import Calibration
 from ridgeline.errors import InputError
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
@@ -80,6 +81,7 @@ def estimate(
     routing: str = "uniform",
     speculation: Speculation | None = None,
     engine: str = "auto",
+    calibration: Path | Calibration | None = None,
     memory_share: float = 0.9,
     catalog_dir: Path | None = None,
 ) -> Estimate:
@@ -111,6 +113,7 @@ def estimate(
         speculation: Drafts that every decode step verifies.
         engine: What runs the kernels: `vllm`, `sglang`, `trtllm` ..., `ideal` (adds nothing), or
             `auto` (llamacpp for GGUF formats, CPUs and Apple; vllm on other GPUs).
+        calibration: The user's own records, or the file of `ridgeline calibrate`.
         memory_share: Share of device memory the engine may fill.
         catalog_dir: Folder of the user's own entries.
 
@@ -139,6 +142,7 @@ def estimate(
         routing=routing,
         speculation=speculation,
         engine=engine,
+        calibration=calibration,
         memory_share=memory_share,
         catalog_dir=catalog_dir,
     )

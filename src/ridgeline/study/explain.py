@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ridgeline.catalog import Catalog
+from ridgeline.cost.own_curves import Calibration
 from ridgeline.errors import InputError
 from ridgeline.phase.deployment import Deployment
 from ridgeline.readers.benchmarks import Measured, read_benchmarks
@@ -86,6 +87,7 @@ def explain(
     figures: Mapping[str, float | None] | None = None,
     goal: Goal = "throughput",
     memory_share: float = 0.9,
+    calibration: Path | None = None,
     catalog_dir: Path | None = None,
 ) -> Explanation:
     """Return MFU, MBU, the distance to both predictions, where time goes, and what would help.
@@ -103,6 +105,7 @@ def explain(
         figures: Fields of `Measured` by hand, in SI; they win over the file.
         goal: What the changes are ranked by.
         memory_share: Share of device memory the engine may fill.
+        calibration: File of `ridgeline calibrate`, for the realistic prediction.
         catalog_dir: Folder of the user's own entries.
 
     Raises:
@@ -113,7 +116,7 @@ def explain(
     chosen, others = _chosen(source, run)
     measured = with_figures(chosen, **(figures or {}))
     load = complete(measured)
-    question = _question(
+    question = question_of(
         measured,
         model=model,
         on=on,
@@ -123,6 +126,7 @@ def explain(
         kv_cache_dtype=kv_cache_dtype,
         engine=engine,
         memory_share=memory_share,
+        calibration=calibration,
         catalog_dir=catalog_dir,
     )
     deployment = deploy(**question)
@@ -132,6 +136,7 @@ def explain(
         "efficiency": "ideal",
         "network": "ideal",
         "engine": "ideal",
+        "calibration": None,
     }
     if deployment.layout is not None:
         bound["devices"] = deployment.num_devices
@@ -163,7 +168,7 @@ def _chosen(source: Path | None, run: int | None) -> tuple[Measured, tuple[Measu
     return runs[index], runs if len(runs) > 1 else ()
 
 
-def _question(
+def question_of(
     measured: Measured,
     *,
     model: str | None,
@@ -175,7 +180,13 @@ def _question(
     engine: str,
     memory_share: float,
     catalog_dir: Path | None,
+    calibration: Path | Calibration | None = None,
 ) -> dict[str, Any]:
+    """Return the arguments of `deploy` for a measured run; the file's facts where none are given.
+
+    Raises:
+        InputError: neither names the model or the cluster.
+    """
     if model is None and measured.model is None:
         raise InputError(
             f"{measured.tool}: no model is named. Give --model: a catalogue name"
@@ -201,6 +212,7 @@ def _question(
         "network": "calibrated",
         "engine": engine if engine != "auto" else _engine_of(measured.engine),
         "memory_share": memory_share,
+        "calibration": calibration,
         "catalog_dir": catalog_dir,
     }
 

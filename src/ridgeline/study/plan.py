@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from ridgeline.cost.own_curves import Calibration
 from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.hardware import Cluster
 from ridgeline.model.architecture import Architecture
@@ -98,6 +99,7 @@ def plan(
     routing: str = "uniform",
     speculation: Speculation | None = None,
     engine: str = "auto",
+    calibration: Path | Calibration | None = None,
     max_pp: int = 16,
     catalog_dir: Path | None = None,
     progress: Progress | None = None,
@@ -124,6 +126,7 @@ def plan(
         routing: As in `estimate`.
         speculation: As in `estimate`.
         engine: As in `estimate`.
+        calibration: As in `estimate`.
         max_pp: Most pipeline stages.
         catalog_dir: Folder of the user's own entries.
         progress: Called as the search goes on.
@@ -142,6 +145,7 @@ def plan(
         routing=routing,
         speculation=speculation,
         engine=engine,
+        calibration=calibration,
         memory_share=memory_share,
         catalog_dir=catalog_dir,
     )

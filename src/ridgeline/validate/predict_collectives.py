@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ridgeline.catalog import Catalog
 from ridgeline.catalog.clusters import named_cluster
 from ridgeline.cost.collectives import CollectiveCost, collective_time
@@ -50,27 +52,40 @@ def predict_collectives(rows: Sequence[TruthRow]) -> dict[str, Answer]:
 def _one(row: TruthRow) -> Answer:
     if re.match(r"(dispatch|combine)_", row.metric):
         return _expert_exchange(row)
-    kind = _kind(row)
-    payload = row.number("bytes")
-    if row.metric.endswith("busbw_peak"):
-        payload = payload or 16 * 2.0**30
-    if kind is None or payload is None:
+    asked = library_message(row)
+    if asked is None:
         return NotPredicted(reason=f"collective metric `{row.metric}` is not modelled")
-    ranks = row.count("workers", row.count("n_chips"))
-    cluster = cluster_of(row.chip, ranks)
-    if kind == "all_gather":
-        payload = payload / ranks
-    message = Message(kind=kind, payload_bytes=payload, group=ranks, axis="tp")
-    cost = _library_cost(message, cluster, Layout(tp=ranks))
+    cost = library_cost(asked, row.chip)
+    ranks = float(asked.group)
     if "busbw" in row.metric:
-        value = payload * 2 * (ranks - 1) / ranks / float(cost.time_s) / 1e9
+        value = float(asked.payload_bytes) * 2 * (ranks - 1) / ranks / float(cost.time_s) / 1e9
     else:
         value = in_unit(float(cost.time_s), row.unit)
     return _prediction(value, cost, "collective")
 
 
+def library_message(row: TruthRow) -> Message | None:
+    """Return the message of a row about a collectives library; None for any other row."""
+    kind, payload = collective_kind(row), row.number("bytes")
+    if row.metric.endswith("busbw_peak"):
+        payload = payload or 16 * 2.0**30
+    if kind is None or payload is None:
+        return None
+    ranks = row.count("workers", row.count("n_chips"))
+    share = ranks if kind == "all_gather" else 1
+    return Message(kind=kind, payload_bytes=payload / share, group=ranks, axis="tp")
+
+
+def library_cost(message: Message, chip: str) -> CollectiveCost:
+    """Return the cost of a message, or of an array of payloads, on devices of a chip.
+
+    With what a collectives library runs; engines' own kernels are left out.
+    """
+    ranks = int(np.max(message.group))
+    return _library_cost(message, cluster_of(chip, ranks), Layout(tp=ranks))
+
+
 def _library_cost(message: Message, cluster: Cluster, layout: Layout) -> CollectiveCost:
-    """Return the cost with what a collectives library runs; engines' own kernels are left out."""
     free = collective_time(message, cluster, layout, efficiency=default_network())
     library = [name for name in free.candidates_s if name in _LIBRARY_ALGORITHMS]
     if not library:
@@ -80,7 +95,8 @@ def _library_cost(message: Message, cluster: Cluster, layout: Layout) -> Collect
     )
 
 
-def _kind(row: TruthRow) -> CollectiveKind | None:
+def collective_kind(row: TruthRow) -> CollectiveKind | None:
+    """Return the collective of a row, None for expert exchanges and what is no collective."""
     for word, kind in _KINDS.items():
         if word == row.text("op") or row.metric.startswith(word):
             return kind
@@ -99,8 +115,8 @@ _PCIE_BYTES_PER_S = 31.5e9
 def cluster_of(chip: str, devices: int) -> Cluster:
     """Return `devices` of a chip, joined as its usual server joins them.
 
-    `pairwise` NVLink (bridges between two cards) keeps the link for two; beyond, the two cards of
-    a pair share one path of PCIe 4.0 x16 through the host.
+    `pairwise` NVLink (bridges between two cards) keeps the link for two; beyond, PCIe 4.0 x16
+    through the host.
     """
     named = find_chip(chip)
     if not named.in_catalog:
@@ -111,9 +127,9 @@ def cluster_of(chip: str, devices: int) -> Cluster:
         first = cluster.tiers[0]
         pairs = replace(first, size=2)
         pcie = NetworkTier(
-            name="scale_out",
+            name="pcie",
             size=devices,
-            bandwidth_bytes_per_s=_PCIE_BYTES_PER_S / 2,
+            bandwidth_bytes_per_s=_PCIE_BYTES_PER_S,
             latency_s=5e-6,
             topology="switch",
         )

@@ -8,7 +8,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ridgeline.errors import InputError
@@ -16,6 +16,7 @@ from ridgeline.errors import InputError
 REQUIRED = ("id", "area", "chip", "metric", "unit", "value", "scorable")
 """Columns without which a file is not a file of measurements."""
 _MAX_BYTES = 200_000_000
+_ENDING = re.compile(r"\.csv(\.gz)?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,26 +67,37 @@ _OWN = frozenset(
 )
 
 
-def read_rows(lines: Iterable[str], *, file: str) -> tuple[TruthRow, ...]:
+def read_rows(
+    lines: Iterable[str], *, file: str, required: tuple[str, ...] = REQUIRED
+) -> tuple[TruthRow, ...]:
     """Return the rows of one CSV.
+
+    Args:
+        lines: With a header.
+        file: Name for messages and groups.
+        required: Columns that must be there.
 
     Raises:
         InputError: a required column is missing, or a value is not a finite number.
     """
     reader = csv.DictReader(lines)
-    missing = [c for c in REQUIRED if c not in (reader.fieldnames or ())]
+    missing = [c for c in required if c not in (reader.fieldnames or ())]
     if missing:
         raise InputError(f"{file}: a file of measurements needs the columns {', '.join(missing)}.")
-    return tuple(_row(file, reader.line_num, raw) for raw in reader)
+    # Files of measurements mark what is scored; own files without the column mean every row.
+    default = "N" if "scorable" in required else "Y"
+    return tuple(_row(file, reader.line_num, raw, default) for raw in reader)
 
 
-def _row(file: str, line: int, raw: Mapping[str | None, str | list[str] | None]) -> TruthRow:
+def _row(
+    file: str, line: int, raw: Mapping[str | None, str | list[str] | None], default: str
+) -> TruthRow:
     cells = {k: v.strip() for k, v in raw.items() if k and isinstance(v, str) and v.strip()}
     try:
         value = float(cells.get("value", ""))
     except ValueError:
         value = math.nan
-    scorable = cells.get("scorable", "N").upper()
+    scorable = cells.get("scorable", default).upper()
     if not math.isfinite(value) and scorable != "N":
         raise InputError(f"{file}, line {line}: value must be a number: {cells.get('value')!r}.")
     return TruthRow(
@@ -104,6 +116,39 @@ def _row(file: str, line: int, raw: Mapping[str | None, str | list[str] | None])
     )
 
 
+OWN_REQUIRED = ("metric", "unit", "value")
+"""What a user's own rows need; those of one machine need no chip in every row."""
+
+
+def read_own_rows(path: Path, chip: str) -> tuple[TruthRow, ...]:
+    """Return a user's own measurements from one *.csv or *.csv.gz.
+
+    All of them count but those that a `scorable` column marks N.
+
+    Args:
+        path: The file.
+        chip: Of rows that name none.
+
+    Raises:
+        InputError: not readable, or of another shape.
+    """
+    if not path.is_file():
+        raise InputError(f"No such file: {str(path)[:200]!r}.")
+    name = _ENDING.sub("", path.name)
+    rows = read_rows(io.StringIO(_text(path)), file=name, required=OWN_REQUIRED)
+    return tuple(
+        replace(
+            row,
+            id=f"{name}:{i}",
+            chip=row.chip or chip,
+            area=row.area or "kernels",
+            scorable="Y",
+        )
+        for i, row in enumerate(rows)
+        if math.isfinite(row.value) and row.value > 0 and row.scorable != "N"
+    )
+
+
 def read_directory(directory: Path) -> tuple[TruthRow, ...]:
     """Return the rows of every *.csv and *.csv.gz of a folder.
 
@@ -117,7 +162,7 @@ def read_directory(directory: Path) -> tuple[TruthRow, ...]:
         raise InputError(f"No *.csv or *.csv.gz in {str(directory)[:200]!r}.")
     rows: list[TruthRow] = []
     for path in paths:
-        rows += read_rows(io.StringIO(_text(path)), file=re.sub(r"\.csv(\.gz)?$", "", path.name))
+        rows += read_rows(io.StringIO(_text(path)), file=_ENDING.sub("", path.name))
     return tuple(rows)
 
 
