@@ -10,11 +10,12 @@ from typing import Any, cast
 import numpy as np
 
 from ridgeline.cost.own_curves import Calibration, OwnEngine, with_engine
+from ridgeline.model.layout_rules import expert_counts
+from ridgeline.phase.closed_loop import closed_loop
 from ridgeline.phase.deployment import Deployment
 from ridgeline.readers.benchmarks import Measured
 from ridgeline.study.deploy import deploy
 from ridgeline.study.explain import question_of
-from ridgeline.study.explain_changes import answer
 from ridgeline.study.explain_run import Run, complete
 from ridgeline.validate.fitted_record import FittedRecord, Refusal, judged
 from ridgeline.validate.robust_fit import Array, Figures, robust_fit
@@ -32,15 +33,29 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Equation:
-    result: Result
-    run: Run
-    deployment: Deployment
+class _Loops:
+    """Runs of one deployment, solved together."""
 
-    def tpot_s(self, calibration: Calibration) -> float:
+    deployment: Deployment
+    runs: tuple[Run, ...]
+    files: tuple[str, ...]
+    tool: str
+
+    def tpot_s(self, calibration: Calibration) -> Array:
+        """Return the predicted time per output token of every run [s]."""
         device = self.deployment.cluster.device.id
         engine = with_engine(self.deployment.engine, calibration, device)
-        return answer(replace(self.deployment, engine=engine), self.run).tpot_s
+        assert engine is not None  # noqa: S101  runs without an engine were refused
+        loop = closed_loop(
+            replace(self.deployment, engine=engine),
+            concurrency=np.array([r.concurrency for r in self.runs]),
+            isl=np.array([r.isl for r in self.runs]),
+            osl=np.array([r.osl for r in self.runs]),
+            budget=float(engine.chunk_tokens),
+            scheduling=engine.scheduling,
+            tokens_per_step=self.runs[0].tokens_per_step,
+        )
+        return loop.tpot_s
 
 
 def calibrate_engines(
@@ -59,8 +74,9 @@ def calibrate_engines(
     Raises:
         InputError: a fact is missing that no file states.
     """
-    groups: dict[tuple[str, str], list[_Equation]] = defaultdict(list)
     refused: list[Refusal] = []
+    together: dict[str, list[tuple[Result, Run]]] = defaultdict(list)
+    questions: dict[str, dict[str, Any]] = {}
     for result in results:
         run = complete(result.measured)
         if run.kind == "prefill":
@@ -68,15 +84,29 @@ def calibrate_engines(
                 Refusal(what=result.file, reason="a run that only prefills has no decode step")
             )
             continue
-        deployment = deploy(**question_of(result.measured, **facts, calibration=own))
+        question = question_of(result.measured, **facts, calibration=own)
+        key = f"{run.tokens_per_step} {question}"
+        questions[key] = question
+        together[key].append((result, run))
+    groups: dict[tuple[str, str], list[_Loops]] = defaultdict(list)
+    for key, pairs in together.items():
+        deployment = deploy(**questions[key])
+        files = tuple(r.file for r, _ in pairs)
         if deployment.engine is None:
-            refused.append(Refusal(what=result.file, reason="no engine is named: give --engine"))
+            reason = "no engine is named: give --engine"
+            refused.append(Refusal(what=", ".join(files)[:80], reason=reason))
             continue
-        key = (deployment.engine.name, deployment.cluster.device.id)
-        groups[key].append(_Equation(result=result, run=run, deployment=deployment))
+        groups[deployment.engine.name, deployment.cluster.device.id].append(
+            _Loops(
+                deployment=deployment,
+                runs=tuple(run for _, run in pairs),
+                files=files,
+                tool=pairs[0][0].measured.tool,
+            )
+        )
     records: list[FittedRecord] = []
-    for (engine, device), equations in sorted(groups.items()):
-        found = _fit(engine, device, equations)
+    for (engine, device), loops in sorted(groups.items()):
+        found = _fit(engine, device, loops)
         if isinstance(found, Refusal):
             refused.append(found)
         else:
@@ -84,23 +114,27 @@ def calibrate_engines(
     return records, refused
 
 
-def _fit(engine: str, device: str, equations: list[_Equation]) -> FittedRecord | Refusal:
-    measured = np.log([e.run.tpot_s for e in equations])
-    profile = equations[0].deployment.engine
+def _fit(engine: str, device: str, loops: list[_Loops]) -> FittedRecord | Refusal:
+    measured = np.log([run.tpot_s for x in loops for run in x.runs])
+    profile = loops[0].deployment.engine
     assert profile is not None  # noqa: S101  runs without an engine were refused
-    generation = equations[0].deployment.cluster.device.generation
-    layer = profile.layer_s + profile.expert_layer_s + profile.older_layer_s.get(generation, 0.0)
+    layer = profile.layer_s
+    if expert_counts(loops[0].deployment.architecture):
+        generation = loops[0].deployment.cluster.device.generation
+        layer += profile.expert_layer_s + profile.older_layer_s.get(generation, 0.0)
     shipped = {"layer_s": layer, "sequence_s": profile.sequence_s}
     start = {"layer_s": max(layer, 1e-6), "sequence_s": max(profile.sequence_s, 1e-7)}
 
+    def logs(calibration: Calibration) -> Array:
+        predicted = np.concatenate([x.tpot_s(calibration) for x in loops])
+        return np.asarray(measured - np.log(predicted))
+
     def residual(figures: Figures) -> Array:
         own = OwnEngine(engine=engine, device=device, **dict(figures))
-        calibration = Calibration(engines=(own,))
-        return np.asarray(measured - np.log([e.tpot_s(calibration) for e in equations]))
+        return logs(Calibration(engines=(own,)))
 
-    before = np.asarray(measured - np.log([e.tpot_s(Calibration()) for e in equations]))
     fitted = robust_fit(residual, start, BOUNDS)
-    found = judged(engine, device, fitted, before)
+    found = judged(engine, device, fitted, logs(Calibration()))
     if isinstance(found, Refusal) or fitted is None:
         return cast("Refusal", found)
     return replace(
@@ -108,6 +142,6 @@ def _fit(engine: str, device: str, equations: list[_Equation]) -> FittedRecord |
         record=OwnEngine(engine=engine, device=device, **{**shipped, **fitted.figures}),
         shipped=shipped,
         kept=tuple(n for n in start if n not in fitted.figures),
-        source=", ".join(sorted({e.result.file for e in equations}))[:200],
-        software=f"{engine}, results of {equations[0].result.measured.tool}",
+        source=", ".join(sorted({f for x in loops for f in x.files}))[:200],
+        software=f"{engine}, results of {loops[0].tool}",
     )

@@ -25,7 +25,7 @@ _SCALE = 0.1
 """Residuals above 10 % count less than their square."""
 _UNDECIDED = 0.35
 """Standard error of ln(figure) above which the rows do not decide it."""
-_LEAST_NOISE = 0.03
+_LEAST_NOISE = 0.02
 _STEP, _CLOSE = 1e-4, 1e-5
 _ROUNDS = 60
 _FOLDS = 20
