@@ -33,7 +33,7 @@ export function tokens(value) {
 /** Returns {factor, unit}: divide a column of values by factor and write unit in its header. */
 export function scaleOf(values, unit) {
   const sizes = values.filter((value) => Number.isFinite(value) && value !== 0).map(Math.abs)
-  const typical = sizes.length ? sizes.sort((a, b) => a - b)[Math.floor(sizes.length / 2)] : 1
+  const typical = sizes.length ? Math.max(...sizes) : 1
   if (unit === '%') return { factor: 0.01, unit: '%' }
   if (unit === 's') {
     if (typical >= 86400 * 2) return { factor: 86400, unit: 'd' }

@@ -1,47 +1,130 @@
+// C1 of the lecture with the user's own model and cluster: time, cost, speed, balance, utilisation.
 import { useMemo } from 'preact/hooks'
 import { useAnswer } from '../lib/api.js'
 import { html } from '../lib/html.js'
-import { modelOf } from '../lib/state.js'
+import { byLimit, limitWords } from '../lib/limits.js'
 import { fmt, tokens } from '../lib/units.js'
-import { ClusterPicker, ModelPicker, Slider } from '../ui/controls.js'
+import { Choice, ClusterPicker, ModelPicker, Slider, Text } from '../ui/controls.js'
 import { Figure } from '../ui/figure.js'
 import { Answer, ErrorBox, Flags, Skeleton } from '../ui/notes.js'
-import { Bench } from '../ui/page.js'
+import { Bench, Group, More } from '../ui/page.js'
 import { Reproduce } from '../ui/reproduce.js'
 import { Table } from '../ui/table.js'
+import { breakdown, PART_COLUMNS, partRows, PIECE_COLUMNS, piecesOf } from './estimate/breakdown.js'
+import { cost, frontier, latency, slopes, utilisation } from './estimate/charts.js'
+import { CONTEXTS, defaults, requestsOf, ROW_COLUMNS, shownRows } from './estimate/data.js'
+import { figureRows } from './estimate/figures.js'
+import { palette } from '../lib/theme.js'
 
-const BATCHES = Array.from({ length: 11 }, (_, i) => 2 ** i)
-const COLUMNS = [
-  { key: 'batch', label: 'batch', unit: 'sequences' },
-  { key: 'step_s', label: 'step', unit: 's' },
-  { key: 'usd_per_mtok', label: 'cost', unit: 'USD/Mtok' },
-]
+const FORMATS = ['auto', 'bf16', 'fp8', 'fp8_block', 'int8', 'nvfp4', 'mxfp4', 'int4']
+const ENGINES = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ideal']
+const DEGREES = [['tp', 'TP'], ['pp', 'PP'], ['ep', 'EP'], ['dp', 'DP'], ['cp', 'CP']]
 
-const chart = (rows) => ({
-  grid: { left: 64, right: 16, top: 16, bottom: 48 },
-  tooltip: { trigger: 'axis', valueFormatter: (value) => fmt(value / 1e3, 's') },
-  xAxis: { type: 'log', logBase: 2, name: 'batch (sequences)', nameLocation: 'middle', nameGap: 28 },
-  yAxis: { type: 'value', name: 'ms', nameLocation: 'middle', nameGap: 40 },
-  series: [{ type: 'line', name: 'step', showSymbol: false, data: rows.map((row) => [row.batch, row.step_s * 1e3]) }],
-})
+function Controls({ state, set, answer }) {
+  const on = (key) => (value, commit) => set({ [key]: value }, commit)
+  const chosen = answer?.request
+  const listed = chosen?.usd_per_device_hour
+  const layout = (key) => (chosen ? String(chosen.layout[key]) : 'auto')
+  return html`
+    <${ModelPicker} state=${state} set=${set} />
+    <${ClusterPicker} value=${state.on} onChange=${on('on')} />
+    <${Group} title="Load">
+      <${Slider} label="Batch" name="batch" value=${state.batch} min=${1} max=${16384} log integer unit="sequences" onChange=${on('batch')} />
+      <${Slider} label="Context" name="context" value=${state.context} stops=${CONTEXTS} format=${(value) => `${tokens(value)} tokens`} onChange=${on('context')} />
+      <${Slider} label="Price" name="price" value=${state.price || listed || 1} min=${0.1} max=${20} log
+        format=${(value) => (state.price || listed ? `${fmt(value, 'USD')}/h per device` : 'not listed')} onChange=${on('price')} />
+      ${state.price ? html`<button type="button" onClick=${() => set({ price: 0 })}>Listed price</button>` : null}
+    <//>
+    <${More} title="Precision, layout, engine"><${Group} title="Precision">
+      <div class="row"><${Choice} label="Weights" name="dtype" value=${state.dtype} options=${withOwn(FORMATS, state.dtype)} onChange=${on('dtype')} />
+      <${Choice} label="KV cache" name="kv" value=${state.kv} options=${withOwn(['auto', 'bf16', 'fp8'], state.kv)} onChange=${on('kv')} /></div>
+    <//>
+    <${Group} title="Layout (empty: chosen for you)">
+      <div class="row five">${DEGREES.map(
+        ([key, label]) => html`<${Text} key=${key} label=${label} name=${key} value=${state[key]} placeholder=${layout(key)} onChange=${on(key)} />`,
+      )}</div>
+    <//>
+    <${Group} title="Engine">
+      <div class="row"><${Choice} label="Engine" name="engine" value=${state.engine} options=${withOwn(ENGINES, state.engine)} onChange=${on('engine')} />
+      <${Choice} label="Overlap" name="overlap" value=${state.overlap} options=${['none', 'two-batch', 'full']} onChange=${on('overlap')} /></div>
+    <//><//>`
+}
+
+/** A shared address may name a value that the list does not have. */
+const withOwn = (options, value) => (options.includes(value) ? options : [...options, value])
+
+function Sentence({ row, request, pending }) {
+  const [[first, time], ...rest] = byLimit(row.parts)
+  const network = rest.find(([limit]) => limit === 'network')
+  const share = (seconds) => fmt(Math.round((seconds / row.step_s) * 100), '') + ' %'
+  const spread = row.step_p10_s === null ? '' : ` (${fmt(row.step_p10_s, 's')} to ${fmt(row.step_p90_s, 's')})`
+  return html`<${Answer} pending=${pending}><strong>${fmt(row.step_s, 's')} per token</strong>${spread}:
+    ${' '}${fmt(row.tokens_per_s_per_user, 'tokens/s')} for each of ${fmt(row.batch)} users${row.usd_per_mtok === null ? '' : `, ${fmt(row.usd_per_mtok, 'USD')} per million tokens`} on ${fmt(request.devices)} devices.
+    ${' '}${share(time)} of the step is ${limitWords(first)}${network ? `, ${share(network[1])} the network` : ''}; the board's bound is ${fmt(row.chalk_step_s, 's')}.
+    ${row.fits ? '' : html` <strong class="bad">It does not fit in memory.</strong>`}<//>`
+}
+
+function Charts({ here, overBatch, overContext, slope }) {
+  const row = here.rows[0]
+  const rows = useMemo(() => overBatch && shownRows(overBatch.rows, overBatch.derived, row.batch), [overBatch, row.batch])
+  const priced = row.usd_per_mtok !== null
+  const options = {
+    latency: useMemo(() => rows && latency(rows, row), [rows, row]),
+    cost: useMemo(() => rows && priced && cost(rows, row), [rows, row, priced]),
+    frontier: useMemo(() => rows && priced && frontier(rows, row), [rows, row, priced]),
+    utilisation: useMemo(() => overContext && utilisation(overContext.rows, row), [overContext, row]),
+    slopes: useMemo(() => slope && slopes(slope.rows), [slope]),
+  }
+  const draw = (name, title, data, note) =>
+    options[name]
+      ? html`<${Figure} key=${name} name=${name} title=${title} option=${options[name]} rows=${data} columns=${ROW_COLUMNS} note=${note} />`
+      : null
+  const noPrice = html`<p class="hint" key="noprice">No price is listed for this cluster: set one to see what a token costs.</p>`
+  if (!rows) return html`<div class="charts"><${Skeleton} /><${Skeleton} /></div>`
+  return html`<div class="charts">
+    ${draw('latency', 'Time of a step by batch', rows, 'Shaded: what binds the detailed step. Blue: p10 to p90 of what such predictions hit.')}
+    ${priced ? draw('cost', 'Cost of a token by batch', rows, 'Weights are shared by the batch; compute and cache are everyone’s own.') : noPrice}
+    ${priced ? draw('frontier', 'What speed costs', rows, 'Every point is a batch. Money cannot buy speed past the right end; waiting saves nothing past the bottom.') : null}
+    ${draw('utilisation', 'Share of the arithmetic in use, by context', overContext?.rows ?? [], 'On the board, at any batch: all of it up to L*, then L*/L.')}
+    ${draw('slopes', 'Below, at and above the balance context L*', slope?.rows ?? [], 'The board alone. At L* the step runs parallel to compute: both limits at once.')}
+    <${Table} title="The board in figures" name="figures" rows=${figureRows(here.derived)} columns=${[
+      { key: 'name', label: 'figure' },
+      { key: 'value', label: 'value', format: (value, { unit }) => html`<span class="nowrap">${fmt(value, unit)}</span>` },
+      { key: 'meaning', label: 'meaning' },
+    ]} />
+  </div>`
+}
+
+function Step({ row }) {
+  const option = useMemo(() => breakdown(row), [row])
+  return html`
+    <${Figure} name="breakdown" title="One step taken apart" height=${210} option=${option} rows=${piecesOf(row, palette())} columns=${PIECE_COLUMNS} />
+    <${Table} title="Parts of the step" name="parts" rows=${partRows(row)} columns=${PART_COLUMNS} />`
+}
 
 function View({ state, set }) {
-  const body = { ...modelOf(state), on: state.on, tp: state.tp, context: state.context }
-  const curve = useAnswer('estimate', { ...body, batch: BATCHES, parts: false })
-  const here = useAnswer('estimate', { ...body, batch: state.batch })
-  const option = useMemo(() => curve.answer && chart(curve.answer.rows), [curve.answer])
+  const base = requestsOf(state, null)
+  const here = useAnswer('estimate', base.here)
+  const overBatch = useAnswer('estimate', base.overBatch)
+  const overContext = useAnswer('estimate', base.overContext)
+  const derived = overBatch.answer?.derived
+  const { slopes: slopesBody } = requestsOf(state, derived)
+  const slope = useAnswer(slopesBody ? 'estimate' : null, slopesBody)
+  const error = here.error ?? overBatch.error
   const row = here.answer?.rows[0]
-  return html`<${Bench}
-    controls=${html`<${ModelPicker} state=${state} set=${set} />
-      <${ClusterPicker} value=${state.on} onChange=${(on) => set({ on })} />
-      <${Slider} label="Batch" name="batch" value=${state.batch} min=${1} max=${1024} log integer unit="sequences" onChange=${(batch, commit) => set({ batch }, commit)} />
-      <${Slider} label="Context" name="context" value=${state.context} stops=${[1024, 2048, 4096, 8192, 16384, 32768]} format=${tokens} onChange=${(context, commit) => set({ context }, commit)} />`}>
-    <${ErrorBox} error=${here.error} />
-    ${row ? html`<${Answer} pending=${here.pending}>${fmt(row.step_s, 's')} per token at batch ${fmt(row.batch)}: bound by ${row.bound_by}.<//>` : null}
-    ${option ? html`<${Figure} name="latency" title="Time of one step by batch" option=${option} rows=${curve.answer.rows} columns=${COLUMNS} />` : html`<${Skeleton} />`}
-    ${curve.answer ? html`<${Table} title="Steps" name="steps" columns=${COLUMNS} rows=${curve.answer.rows} />` : null}
-    <${Flags} flags=${here.answer?.flags} />
-    <${Reproduce} answer=${here.answer} />
+  return html`<${Bench} controls=${html`<${Controls} state=${state} set=${set} answer=${here.answer} />`}>
+    <${ErrorBox} error=${error} />
+    ${row
+      ? html`<div class=${`results ${error ? 'stale' : ''}`}>
+          <${Sentence} row=${row} request=${here.answer.request} pending=${here.pending} />
+          <${Charts} here=${here.answer} overBatch=${overBatch.answer} overContext=${overContext.answer} slope=${slopesBody ? slope.answer : null} />
+          <${Step} row=${row} />
+          <${Flags} flags=${here.answer.flags} />
+          <${Reproduce} answer=${here.answer} />
+        </div>`
+      : error
+        ? null
+        : html`<${Skeleton} height=${60} /><div class="charts"><${Skeleton} /><${Skeleton} /><${Skeleton} /></div>`}
   <//>`
 }
 
@@ -49,6 +132,6 @@ export default {
   id: 'estimate',
   title: 'Estimate',
   question: 'How fast is a token, what does it cost, and what binds?',
-  defaults: { model: 'llama-3.1-70b', config: '', on: 'hgx-h100-8', tp: 8, batch: 64, context: 8192 },
+  defaults,
   View,
 }

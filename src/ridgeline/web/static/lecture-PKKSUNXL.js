@@ -1,1 +1,0 @@
-import{d as e}from"./chunk-DOJQ5QLC.js";function t(){return e`<p class="answer">This page comes with the next build.</p>`}var i={id:"lecture",title:"Lecture",question:"Does the blackboard add up?",defaults:{model:"deepseek-v3",config:"",on:"gb200-nvl72"},View:t};export{i as default};
