@@ -6,6 +6,9 @@ const PREFIXES = [
 ]
 const LARGE = { bytes: 'B', 'bytes/s': 'B/s', flop: 'FLOP', 'flop/s': 'FLOP/s', parameters: 'parameters' }
 
+// Hundreds of numbers per move of a slider: toLocaleString takes 0.1 ms for each.
+const grouped = (text) => text.replace(/^(-?\d+)/, (integer) => integer.replace(/\B(?=(\d{3})+$)/g, ','))
+
 /** Three significant digits, thousands separated: 1234 -> "1,230", 0.0421 -> "0.0421". */
 export function digits(value, count = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–'
@@ -15,12 +18,12 @@ export function digits(value, count = 3) {
   if (size >= 1e12 || size < 1e-4) return value.toExponential(count - 1)
   const rounded = Number(value.toPrecision(count))
   const decimals = Math.max(0, count - 1 - Math.floor(Math.log10(Math.abs(rounded))))
-  return rounded.toLocaleString('en-US', { minimumFractionDigits: 0, maximumFractionDigits: decimals })
+  return grouped(decimals ? rounded.toFixed(decimals).replace(/\.?0+$/, '') : String(rounded))
 }
 
 /** Whole numbers in full up to six digits: 8192 -> "8,192". */
 export const whole = (value) =>
-  Number.isInteger(value) && Math.abs(value) < 1e6 ? value.toLocaleString('en-US') : digits(value)
+  Number.isInteger(value) && Math.abs(value) < 1e6 ? grouped(String(value)) : digits(value)
 
 /** Token counts as the command line writes them: 8192 -> "8k", 1048576 -> "1M". */
 export function tokens(value) {

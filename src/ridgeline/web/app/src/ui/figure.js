@@ -8,6 +8,8 @@ import { init } from './echarts.js'
 const figures = {}
 window.ridgeline = { ...window.ridgeline, figures }
 
+// Everything but the tooltip, whose element is dear to make anew.
+const REPLACED = ['series', 'xAxis', 'yAxis', 'grid', 'legend', 'visualMap', 'graphic']
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif'
 
 function themeOf(name) {
@@ -45,6 +47,7 @@ export function Figure({ title, option, rows = [], columns = [], name, height = 
   const theme = useTheme()
   const place = useRef(null)
   const chart = useRef(null)
+  const seen = useRef(true) // out of sight nothing is drawn: a slider waits for what is on the screen
   const pick = useRef(onPick)
   pick.current = onPick
 
@@ -61,15 +64,30 @@ export function Figure({ title, option, rows = [], columns = [], name, height = 
     }
   }, [theme])
 
-  useEffect(() => {
-    if (!option) return
+  const draw = useRef(null)
+  draw.current = () => {
     const full = typeof option === 'function' ? option(palette(theme)) : option
-    chart.current.setOption({ animation: animate, aria: { enabled: true }, ...full }, { notMerge: true })
     figures[name] = { option: full, rows, chart: chart.current }
+    if (!seen.current) return
+    chart.current.setOption({ animation: animate, aria: { enabled: true }, ...full }, { replaceMerge: REPLACED })
     place.current.dataset.drawn = String((Number(place.current.dataset.drawn) || 0) + 1)
     dispatchEvent(new CustomEvent('ridgeline:drawn', { detail: name }))
+  }
+  useEffect(() => {
+    if (option) draw.current()
   }, [option, theme])
-  useEffect(() => () => void delete figures[name], [name])
+  useEffect(() => {
+    const watch = new IntersectionObserver(([{ isIntersecting }]) => {
+      const appears = isIntersecting && !seen.current
+      seen.current = isIntersecting
+      if (appears) draw.current()
+    }, { rootMargin: '80px' })
+    watch.observe(place.current)
+    return () => {
+      watch.disconnect()
+      delete figures[name]
+    }
+  }, [name])
 
   const svg = () => {
     const node = place.current.querySelector('svg').cloneNode(true)

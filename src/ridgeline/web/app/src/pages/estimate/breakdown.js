@@ -67,7 +67,7 @@ export const breakdown = (row) => (c) => {
 export const partRows = (row) =>
   [...row.parts]
     .sort((a, b) => b.time_s - a.time_s)
-    .map((part) => ({ ...part, key: part.name, share: part.time_s / row.step_s, binds: limitWords(part.bound_by) }))
+    .map((part) => ({ ...part, share: part.time_s / row.step_s, binds: limitWords(part.bound_by) }))
 
 export const PART_COLUMNS = [
   { key: 'name', label: 'part' },
