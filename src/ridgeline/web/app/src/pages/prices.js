@@ -4,7 +4,7 @@ import { modelOf } from '../lib/state.js'
 import { digits, fmt, tokens } from '../lib/units.js'
 import { ClusterPicker, ModelPicker, Number, Slider, Text } from '../ui/controls.js'
 import { Answer, ErrorBox, Flags, Skeleton } from '../ui/notes.js'
-import { Bench, Group } from '../ui/page.js'
+import { Bench, Group, More } from '../ui/page.js'
 import { Reproduce } from '../ui/reproduce.js'
 import { Coverage, PublishedDay } from './prices/record.js'
 import { BreakEven, Margin, Modes } from './prices/serving.js'
@@ -20,7 +20,7 @@ function Controls({ state, set, truth }) {
       <${Number} label="speed" name="fastSpeed" unit="×" min=${0} value=${state.fastSpeed} onChange=${(fastSpeed) => set({ fastSpeed })} />
       <${Number} label="price" name="fastPrice" unit="×" min=${0} value=${state.fastPrice} onChange=${(fastPrice) => set({ fastPrice })} />
     </div><//>
-    <${Group} title="If I served it">
+    <${More} title="If I served it"><div class="stack">
       <${ModelPicker} state=${state} set=${set} label="Model that is really served" />
       ${truth && truth.model !== state.model ? html`<button type="button" onClick=${() => set({ model: truth.model, config: '' })}>Serve ${truth.model}</button>` : null}
       <${ClusterPicker} value=${state.on} onChange=${(on) => set({ on })} />
@@ -29,7 +29,7 @@ function Controls({ state, set, truth }) {
       <${Slider} label="Prompt, and context of the modes" name="context" value=${state.context} stops=${POWERS} format=${tokens} onChange=${(context, commit) => set({ context }, commit)} />
       <${Slider} label="Output of a request" name="osl" value=${state.osl} min=${16} max=${8192} log integer unit="tokens" onChange=${(osl, commit) => set({ osl }, commit)} />
       <${Slider} label="Fast mode of my own" name="fast" value=${state.fast} min=${1} max=${5} format=${(v) => `${digits(v)}×`} onChange=${(fast, commit) => set({ fast }, commit)} />
-    <//>`
+    </div><//>`
 }
 
 function wet(margin) {

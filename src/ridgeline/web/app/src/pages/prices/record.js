@@ -6,6 +6,7 @@ import { digits, fmt } from '../../lib/units.js'
 import { ErrorBox, Skeleton } from '../../ui/notes.js'
 import { Reproduce } from '../../ui/reproduce.js'
 import { Table } from '../../ui/table.js'
+import { people } from './sheet.js'
 
 /** Asked for only when opened. */
 function Fold({ title, route, children }) {
@@ -30,8 +31,8 @@ const SCORES = [
 const MISSES = [
   { key: 'price', label: 'sheet' },
   { key: 'model', label: 'model' },
-  { key: 'active_params', label: 'active', format: (v) => fmt(v, 'parameters').replace(' parameters', '') },
-  { key: 'active_high', label: 'band', format: (_, r) => `${fmt(r.active_low, 'parameters').replace(' parameters', '')} to ${fmt(r.active_high, 'parameters').replace(' parameters', '')}` },
+  { key: 'active_params', label: 'active', format: (v) => people(v) },
+  { key: 'active_high', label: 'band', format: (_, r) => `${people(r.active_low)} to ${people(r.active_high)}` },
   { key: 'kv_bytes_per_token', label: 'cache per token', format: (v) => fmt(v, 'bytes') },
   { key: 'kv_high', label: 'band', format: (_, r) => `${fmt(r.kv_low, 'bytes')} to ${fmt(r.kv_high, 'bytes')}` },
   { key: 'why', label: 'why it missed' },

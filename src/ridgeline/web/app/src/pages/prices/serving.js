@@ -25,14 +25,15 @@ const MARGIN_COLUMNS = [
   { key: 'input_cost', label: 'input cost', unit: 'USD/Mtok' },
   { key: 'output_price', label: 'output price', unit: 'USD/Mtok' },
   { key: 'output_cost', label: 'output cost', unit: 'USD/Mtok' },
-  { key: 'output_margin_percent', label: 'output margin', render: (row) => percent(row.output_margin_percent) },
+  { key: 'output_margin_percent', label: 'output margin', format: percent },
   { key: 'request_price_usd', label: 'request', unit: 'USD' },
   { key: 'request_cost_usd', label: 'its cost', unit: 'USD' },
-  { key: 'request_margin_percent', label: 'request margin', render: (row) => percent(row.request_margin_percent) },
+  { key: 'request_margin_percent', label: 'request margin', format: percent },
 ]
 const percent = (value) => html`<span class=${value < 0 ? 'bad' : ''}>${digits(value)} %</span>`
 
 function chart(margin, decoded) {
+  const narrow = innerWidth < 600
   const { rows } = margin
   const first = rows[0].context
   const last = rows.at(-1).context
@@ -40,8 +41,8 @@ function chart(margin, decoded) {
   const of = (key) => rows.map((row) => [row.context, row[key]])
   const step = margin.price_step
   return (c) => ({
-    grid: { left: 62, right: 24, top: 54, bottom: 46 },
-    legend: { top: 0, left: 0 },
+    grid: { left: 62, right: 24, top: narrow ? 110 : 66, bottom: 46 },
+    legend: { top: 0, left: 0, itemWidth: 18 },
     tooltip: {
       trigger: 'axis',
       formatter: (points) => tip(`${tokens(Math.round(points[0].value[0]))} tokens`, points.map(({ seriesName, value, color }) => [seriesName, usd(value[1]), color])),
@@ -53,10 +54,10 @@ function chart(margin, decoded) {
         ...line('output price', priceLine(decoded, 'output_usd_per_mtok', first, last), c.vermillion, { dash: 'dashed' }),
         markLine: {
           silent: true, symbol: 'none', lineStyle: { color: c.muted, type: 'dotted' },
-          label: { color: c.muted, fontSize: 11, position: 'insideEndTop', distance: 4 },
+          label: { color: c.muted, fontSize: 11, position: 'end', rotate: 0 },
           data: [
             ...decoded.steps.filter(({ above_tokens: at }) => at > first && at < last).slice(0, 1).map(({ above_tokens: at }) => ({ xAxis: at, label: { formatter: `step at ${tokens(at)}` } })),
-            ...(wet ? [{ xAxis: wet, lineStyle: { color: c.vermillion, type: 'solid' }, label: { formatter: 'output under water', color: c.vermillion, position: 'insideStartTop' } }] : []),
+            ...(wet ? [{ xAxis: wet, lineStyle: { color: c.vermillion, type: 'solid' }, label: { formatter: 'output under water', color: c.vermillion, position: 'end', rotate: 0, padding: [0, 0, 16, 0] } }] : []),
           ],
         },
       },
@@ -106,7 +107,7 @@ export function Modes({ answer, pending }) {
         {
           type: 'scatter', name: 'modes', color: c.vermillion, symbolSize: 11,
           data: distinct(answer.modes).map((row) => ({ value: [row.speed, row.cost], row, mode: row.mode })),
-          label: { show: true, formatter: ({ data }) => data.mode, position: 'top', color: c.ink, fontSize: 12 },
+          label: { show: true, formatter: ({ data }) => data.mode, position: 'left', color: c.ink, fontSize: 12 },
         },
       ],
     })

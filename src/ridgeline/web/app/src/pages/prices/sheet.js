@@ -44,7 +44,8 @@ const bandText = ({ low, high, unit }) => {
   if (Math.abs(high / low - 1) < 0.005) return one(low) + word
   return `${one(low)} to ${one(high)}${word}`
 }
-const people = (count) => fmt(count, 'parameters').replace(' parameters', '')
+/** 37e9 -> "37B", as model names say it. */
+export const people = (count) => (count >= 1e12 ? `${digits(count / 1e12)}T` : count >= 1e9 ? `${digits(count / 1e9)}B` : `${digits(count / 1e6)}M`)
 
 /** Figure, hypothesis, implied parameter with its band, plausibility. */
 export function Findings({ answer }) {
@@ -73,48 +74,52 @@ export const POSTERIOR_COLUMNS = [
   { key: 'prior_low', label: 'before, 10 %' }, { key: 'prior_high', label: 'before, 90 %' }, { key: 'truth', label: 'published' },
 ]
 
+const strip = (i, name, low, high, colour, width) => ({
+  type: 'line', name, xAxisIndex: i, yAxisIndex: i, data: [[low, 0], [high, 0]], symbol: 'none', color: colour, z: 2,
+  lineStyle: { width, color: colour, cap: 'butt' }, silent: true,
+})
+const mark = (i, name, value, colour, symbol, size, words) => ({
+  type: 'scatter', name, xAxisIndex: i, yAxisIndex: i, data: [[value, 0]], symbol, symbolSize: size, color: colour, z: 5, tooltip: { formatter: () => words },
+})
+
 /** One strip per parameter, each on its own log axis: before the sheet, after it, and the truth. */
 function bands(answer, narrow) {
-  const room = 62
+  const room = narrow ? 74 : 56
+  const top = narrow ? 76 : 40
   return (c) => {
-    const grids = []
-    const xs = []
-    const ys = []
-    const series = []
+    const option = { grid: [], xAxis: [], yAxis: [], series: [], graphic: [] }
     PARAMETERS.forEach(({ key, label, short }, i) => {
       const band = answer.posterior[key]
       const truth = answer.truth?.[key]
       const sizes = [band.low, band.high, band.prior_low, band.prior_high, ...(truth ? [truth] : [])]
-      grids.push({ left: narrow ? 16 : 210, right: 24, top: 34 + i * room + (narrow ? 8 : 0), height: 22 })
-      xs.push({
-        type: 'log', gridIndex: i, min: Math.min(...sizes) / 1.3, max: Math.max(...sizes) * 1.3,
-        axisLabel: { formatter: short, fontSize: 11, hideOverlap: true }, splitLine: { show: false }, axisLine: { show: false },
-        name: narrow ? label : '', nameLocation: 'start', nameTextStyle: { padding: [-58, 0, 0, 0], align: 'left' }, nameGap: 0,
+      const y = top + i * room
+      option.grid.push({ left: narrow ? 8 : 200, right: 16, top: y, height: 22 })
+      option.xAxis.push({
+        type: 'log', gridIndex: i, min: Math.min(...sizes) / 1.15, max: Math.max(...sizes) * 1.15, splitLine: { show: false }, axisLine: { show: false },
+        axisLabel: { formatter: short, fontSize: 11, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
       })
-      ys.push({ type: 'category', gridIndex: i, data: [narrow ? '' : label], axisLine: { show: false }, axisTick: { show: false }, axisLabel: { color: c.ink, fontSize: 12, show: !narrow } })
-      const bar = (name, low, high, colour, width) => ({
-        type: 'line', name, xAxisIndex: i, yAxisIndex: i, data: [[low, 0], [high, 0]], symbol: 'none', color: colour,
-        lineStyle: { width, color: colour, cap: 'butt' }, silent: true,
-      })
+      option.yAxis.push({ type: 'category', gridIndex: i, data: [''], show: false })
+      option.graphic.push({ type: 'text', left: narrow ? 8 : 0, top: narrow ? y - 18 : y + 4, silent: true, style: { text: label, fill: c.ink, fontSize: 12 } })
       const words = tip(label, [
         ['median', short(band.median)], ['10 to 90 %', `${short(band.low)} to ${short(band.high)}`],
         ['before the sheet', `${short(band.prior_low)} to ${short(band.prior_high)}`], ...(truth ? [['published', short(truth)]] : []),
       ])
-      series.push(
-        bar('before the sheet', band.prior_low, band.prior_high, c.line, 18),
-        bar('after it (10 to 90 %)', band.low, band.high, c.blue, 10),
-        { type: 'scatter', name: 'median', xAxisIndex: i, yAxisIndex: i, data: [[band.median, 0]], symbol: 'rect', symbolSize: [3, 20], color: c.ink, tooltip: { formatter: () => words } },
+      option.series.push(
+        strip(i, 'before the sheet', band.prior_low, band.prior_high, c.line, 18),
+        strip(i, 'after it, 10 to 90 %', band.low, band.high, c.blue, 10),
+        mark(i, 'median', band.median, c.ink, 'rect', [3, 22], words),
       )
-      if (truth) series.push({ type: 'scatter', name: 'published', xAxisIndex: i, yAxisIndex: i, data: [[truth, 0]], symbol: 'diamond', symbolSize: 14, color: c.vermillion, tooltip: { formatter: () => words } })
+      if (truth) option.series.push(mark(i, 'published', truth, c.vermillion, 'diamond', 15, words))
     })
-    return { legend: { top: 0, left: 0, itemWidth: 18, data: ['before the sheet', 'after it (10 to 90 %)', 'median', ...(answer.truth ? ['published'] : [])] }, tooltip: { trigger: 'item' }, grid: grids, xAxis: xs, yAxis: ys, series }
+    const names = ['before the sheet', 'after it, 10 to 90 %', 'median', ...(answer.truth ? ['published'] : [])]
+    return { ...option, legend: { top: 0, left: 0, itemWidth: 14, itemHeight: 9, icon: 'rect', selectedMode: false, data: names }, tooltip: { trigger: 'item' } }
   }
 }
 
 export function Posterior({ answer }) {
   const narrow = innerWidth < 600
   const option = useMemo(() => bands(answer, narrow), [answer, narrow])
-  return html`<${Figure} name="posterior" title="What cost alone would make of the sheet" option=${option} height=${34 + 62 * PARAMETERS.length}
+  return html`<${Figure} name="posterior" title="What cost alone would make of the sheet" option=${option} height=${narrow ? 76 + 74 * PARAMETERS.length : 40 + 56 * PARAMETERS.length}
     rows=${posteriorRows(answer)} columns=${POSTERIOR_COLUMNS}
     note=${`${fmt(answer.draws)} draws over device, precision, margin and utilisation (prior of ${answer.prior}); ${fmt(Math.round(answer.effective_draws))} carry the weight. A hypothesis is not a fact.`} />`
 }
@@ -122,7 +127,7 @@ export function Posterior({ answer }) {
 export function sentence(answer) {
   const { active_params: n, kv_bytes_per_token: k } = answer.posterior
   const { price, truth } = answer
-  return html`<strong>${digits(price.input_usd_per_mtok)} in and ${digits(price.output_usd_per_mtok)} out</strong> USD/Mtok: if price follows cost,
+  return html`<strong>${digits(price.input_usd_per_mtok)} USD in and ${digits(price.output_usd_per_mtok)} USD out</strong> per million tokens: if price follows cost,
     ${' '}<strong>${people(n.low)} to ${people(n.high)}</strong> active parameters and <strong>${fmt(k.low, 'bytes')} to ${fmt(k.high, 'bytes')}</strong> of cache per token.
     ${truth ? html` Published for ${truth.model}: ${people(truth.active_params)} and ${fmt(truth.kv_bytes_per_token, 'bytes')}: ${inside(truth.active_params, n)}, ${inside(truth.kv_bytes_per_token, k)}.` : null}
     ${answer.explained < 0.05 ? html` <span class="warn">Cost explains it in ${fmt(answer.explained, '%')} of the draws: this is a price, not a cost.</span>` : null}`
