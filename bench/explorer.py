@@ -118,7 +118,9 @@ def main() -> None:
         browser = play.chromium.launch(executable_path=chromium(), args=ARGS)
         views = first_views(browser, address + given.page, 6)
         print(f"first view, cold server  {views[0]:6.2f} s")
-        print(f"first view, warm server  {np.median(views[1:]):6.2f} s (largest {max(views[1:]):.2f})")
+        print(
+            f"first view, warm server  {np.median(views[1:]):6.2f} s (largest {max(views[1:]):.2f})"
+        )
         page = browser.new_page(viewport={"width": 1920, "height": 1080})
         page.goto(address + given.page)
         page.wait_for_selector("[data-figure=latency] [data-drawn]")
