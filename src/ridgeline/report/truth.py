@@ -24,14 +24,19 @@ _COLUMNS = (
     Column(key="p90", label="p90"),
     Column(key="bias", label="bias"),
     Column(key="coverage", label="in band"),
+    Column(key="sampled", label="sampled"),
     Column(key="bound", label="bound", align="left"),
 )
 _FAMILY_COLUMNS = tuple(c for c in _COLUMNS if c.key != "file")
-_SOURCE_COLUMNS = tuple(c for c in _COLUMNS if c.key != "bound")
+_SOURCE_COLUMNS = tuple(c for c in _COLUMNS if c.key not in ("bound", "sampled"))
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if abs(share) < 0.995 else f"{100 * share:.0f} %"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.0f} %"
 
 
 def _row(score: Score) -> dict[str, Any]:
@@ -46,6 +51,7 @@ def _row(score: Score) -> dict[str, Any]:
         "p90": _percent(score.p90_error),
         "bias": f"{100 * score.bias:+.1f} %",
         "coverage": f"{100 * score.coverage:.0f} %",
+        "sampled": _share(score.sampled_coverage),
         "bound": bound,
     }
 
@@ -59,7 +65,8 @@ def truth_text(result: TruthReport, style: Style = "text") -> str:
     lines = [
         f"Published against predicted: {result.source}, {len(report.scored):,} rows scored",
         "median: over (source, model, chip) groups, of each group's mean absolute error;",
-        "p90: over rows; in band: share of rows inside the 10-90 % band (should be near 80 %).",
+        "p90: over rows; in band: share of rows inside the 10-90 % band of their family's other",
+        "groups; sampled: inside the band that `estimate` and `plan` print (both aim at 80 %).",
         "",
         "By family",
         "",
@@ -120,6 +127,7 @@ def _score_json(score: Score) -> dict[str, Any]:
         "p90_error": score.p90_error,
         "bias": score.bias,
         "band_coverage": score.coverage,
+        "sampled_band_coverage": score.sampled_coverage,
         "bounds": dict(score.bounds),
         "worst": [_item_json(x) for x in score.worst],
     }
@@ -139,6 +147,8 @@ def _item_json(item: Scored) -> dict[str, Any]:
         "predicted": item.prediction.value,
         "p10": None if band is None else item.prediction.value * math.exp(band[0]),
         "p90": None if band is None else item.prediction.value * math.exp(band[1]),
+        "sampled_p10": item.prediction.p10,
+        "sampled_p90": item.prediction.p90,
         "error": item.error,
         "bound": item.prediction.bound,
         "flags": list(item.prediction.flags),

@@ -104,8 +104,15 @@ def collective_kind(row: TruthRow) -> CollectiveKind | None:
 
 
 def _prediction(value: float, cost: CollectiveCost, family: str) -> Prediction:
-    return Prediction(value=value, bound=f"network: {cost.algorithm}", family=family,
-                      flags=cost.flags)  # fmt: skip
+    spread = float(np.max(cost.spread))
+    return Prediction(
+        value=value,
+        bound=f"network: {cost.algorithm}",
+        family=family,
+        flags=cost.flags,
+        p10=value / (1 + spread),
+        p90=value * (1 + spread),
+    )
 
 
 _PCIE_BYTES_PER_S = 31.5e9

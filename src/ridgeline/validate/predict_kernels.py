@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeline.cost.efficiency import Efficiency
+from ridgeline.cost.efficiency import Efficiency, sampled
 from ridgeline.cost.roofline import operation_time
 from ridgeline.errors import RidgelineError
 from ridgeline.hardware import Device
@@ -34,6 +34,7 @@ from ridgeline.validate.prediction import (
 from ridgeline.validate.truth_rows import TruthRow
 
 Array = NDArray[np.float64]
+_SAMPLES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,22 +163,32 @@ def _answers(batch: KernelBatch, efficiency: Efficiency) -> dict[str, Answer]:
         note = efficiency.flag(op, device)
         if note is not None:
             flags[note] = None
+    samples = batch.seconds(sampled(efficiency, num=_SAMPLES, seed=0))
+    edges = np.quantile(samples, [0.1, 0.9], axis=0)
     result: dict[str, Answer] = {}
     for i, row in enumerate(rows):
         seconds = float(total[i])
-        if row.unit == "TFLOP/s":
-            value = float(flop[i]) / seconds / 1e12
-        elif row.unit.startswith("G elem"):
-            value = _elements(row) / seconds / 1e9
-        else:
-            value = in_unit(seconds, row.unit)
+        low, high = sorted(_value(row, float(edge[i]), float(flop[i])) for edge in edges)
         bound = "compute" if compute[i] > memory[i] else "memory"
         if max(compute[i], memory[i]) < seconds / 2:
             bound = "launch"
         result[row.id] = Prediction(
-            value=value, bound=bound, family=batch.family, flags=tuple(flags)
+            value=_value(row, seconds, float(flop[i])),
+            bound=bound,
+            family=batch.family,
+            flags=tuple(flags),
+            p10=low,
+            p90=high,
         )
     return result
+
+
+def _value(row: TruthRow, seconds: float, flop: float) -> float:
+    if row.unit == "TFLOP/s":
+        return flop / seconds / 1e12
+    if row.unit.startswith("G elem"):
+        return _elements(row) / seconds / 1e9
+    return in_unit(seconds, row.unit)
 
 
 def gemm_operation(form: str, m: Array, n: Array, k: Array) -> Operation:

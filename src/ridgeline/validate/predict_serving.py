@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.errors import RidgelineError
+from ridgeline.phase.band import ratio_band
 from ridgeline.phase.closed_loop import ClosedLoop, Scheduling, closed_loop
-from ridgeline.phase.deployment import step_breakdown
+from ridgeline.phase.deployment import Deployment, step_breakdown
 from ridgeline.validate.benchmark_runs import RunSettings, run_settings
 from ridgeline.validate.predict_pools import predict_pools
 from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
@@ -110,16 +111,21 @@ def _batch(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
     concurrency = np.array([r.number("concurrency") or 1.0 for r in rows])
     isl, osl = np.array([x for x, _ in lengths]), np.array([y for _, y in lengths])
     runs = [settings_of(r, found) for r in rows]
-    loop = closed_loop(
-        found.deployment,
-        concurrency=concurrency,
-        isl=isl,
-        osl=osl,
-        budget=_BUDGET,
-        scheduling=scheduling_of(found.engine),
-        poll_steps=np.array([x.poll_steps for x in runs]),
-        gather_steps=max(x.gather_steps for x in runs),
-    )
+
+    def solved(deployment: Deployment) -> ClosedLoop:
+        return closed_loop(
+            deployment,
+            concurrency=concurrency,
+            isl=isl,
+            osl=osl,
+            budget=_BUDGET,
+            scheduling=scheduling_of(found.engine),
+            poll_steps=np.array([x.poll_steps for x in runs]),
+            gather_steps=max(x.gather_steps for x in runs),
+        )
+
+    loop = solved(found.deployment)
+    edges = ratio_band(found.deployment, lambda d: solved(d).tpot_s)
     context = isl + osl / 2
     bound = step_breakdown(
         found.deployment, phase="decode", batch=np.maximum(loop.decoding, 1.0), context=context
@@ -130,12 +136,17 @@ def _batch(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
         kind = _kind(row) or ""
         value = _value(row, kind, loop, i, isl[i], osl[i], found)
         family = {"tpot": "serving tpot", "ttft": "serving ttft"}.get(kind, "serving throughput")
+        # Throughput is the inverse of the time of a cycle, most of which is decoding.
+        ratios = sorted(float(e[i]) if kind == "tpot" else 1 / float(e[i]) for e in edges)
+        band = (None, None) if kind == "ttft" else (value * ratios[0], value * ratios[1])
         prefill = (loop.tpot_s[i] - loop.decode_s[i]) > loop.decode_s[i]
         result[row.id] = Prediction(
             value=value,
             bound="prefill of others" if prefill else str(bounds[i]),
             family=family,
             flags=found.flags,
+            p10=band[0],
+            p90=band[1],
         )
     return result
 

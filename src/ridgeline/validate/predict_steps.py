@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ridgeline.errors import RidgelineError
 from ridgeline.model.operations import operations
 from ridgeline.model.work import Step
+from ridgeline.phase.band import band, ratio_band
 from ridgeline.phase.breakdown import Breakdown, breakdown
-from ridgeline.phase.deployment import Deployment, step_breakdown
+from ridgeline.phase.deployment import Deployment, Phase, step_breakdown
 from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
 from ridgeline.validate.set_up import SetUp, layout_of, set_up
 from ridgeline.validate.truth_rows import TruthRow
@@ -84,11 +85,24 @@ def is_local(row: TruthRow) -> bool:
 
 def _answer(
     row: TruthRow, seconds: float, tokens: float, step: Breakdown, index: int, family: str,
-    flags: tuple[str, ...],
+    flags: tuple[str, ...], ratios: tuple[float, float],
 ) -> Prediction:  # fmt: skip
-    value = seconds / SECONDS[row.unit] if row.unit in SECONDS else tokens / seconds
+    def stated(time_s: float) -> float:
+        return time_s / SECONDS[row.unit] if row.unit in SECONDS else tokens / time_s
+
+    low, high = sorted(stated(seconds * ratio) for ratio in ratios)
     bound = str(np.atleast_1d(step.bound_by())[min(index, step.bound_by().size - 1)])
-    return Prediction(value=value, bound=bound, family=family, flags=flags)
+    return Prediction(
+        value=stated(seconds), bound=bound, family=family, flags=flags, p10=low, p90=high
+    )
+
+
+def _edges(found: SetUp, phase: Phase, batch: Array, context: Array) -> list[tuple[float, float]]:
+    """Return the band that `estimate` prints, over the step itself."""
+    edges = band(found.deployment, phase=phase, batch=batch, context=context)
+    step = step_breakdown(found.deployment, phase=phase, batch=batch, context=context).step_s
+    pairs = (np.broadcast_to(e / step, batch.shape) for e in (edges.p10_s, edges.p90_s))
+    return list(zip(*(p.tolist() for p in pairs), strict=True))
 
 
 def _decode(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
@@ -101,8 +115,9 @@ def _decode(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
     )
     seconds = np.broadcast_to(step.step_s, batch.shape)
     family = "local decode" if is_local(rows[0]) else "decode step"
+    edges = _edges(found, "decode", batch, np.maximum(context, 1.0))
     return {
-        row.id: _answer(row, float(seconds[i]), batch[i], step, i, family, found.flags)
+        row.id: _answer(row, float(seconds[i]), batch[i], step, i, family, found.flags, edges[i])
         for i, row in enumerate(rows)
     }
 
@@ -160,9 +175,17 @@ def _prefill(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
     if not is_local(rows[0]):
         step = step_breakdown(found.deployment, phase="prefill", batch=batch, context=prompt)
         seconds = np.broadcast_to(step.step_s, batch.shape)
+        edges = _edges(found, "prefill", batch, prompt)
         return {
             row.id: _answer(
-                row, float(seconds[i]), batch[i] * prompt[i], step, i, "prefill step", found.flags
+                row,
+                float(seconds[i]),
+                batch[i] * prompt[i],
+                step,
+                i,
+                "prefill step",
+                found.flags,
+                edges[i],
             )
             for i, row in enumerate(rows)
         }
@@ -173,10 +196,17 @@ def _prefill(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
         together = max(1.0, min(batch[i], _ubatch(row) // prompt[i]))
         starts = cached + np.arange(0.0, prompt[i], chunk)
         sizes = np.minimum(chunk, cached + prompt[i] - starts)
-        step = run_steps(found.deployment, Step(batch=together, new_tokens=sizes, context=starts))
+        work = Step(batch=together, new_tokens=sizes, context=starts)
+        step = run_steps(found.deployment, work)
         rounds = batch[i] / together
-        total = float(np.sum(np.broadcast_to(step.step_s, starts.shape))) * rounds
+
+        def whole(d: Deployment, work: Step = work, like: Array = starts) -> Array:
+            return np.sum(run_steps(d, work).step_s + 0.0 * like, axis=-1, keepdims=True)
+
+        total = float(whole(found.deployment)[0]) * rounds
+        low, high = ratio_band(found.deployment, whole, spread=0.0)
+        ratios = (float(low[0]), float(high[0]))
         result[row.id] = _answer(
-            row, total, batch[i] * prompt[i], step, 0, "local prefill", found.flags
+            row, total, batch[i] * prompt[i], step, 0, "local prefill", found.flags, ratios
         )
     return result

@@ -25,6 +25,10 @@ class Prediction:
     family: str = ""
     """What the row is scored with: `gemm bf16`, `decode attention`, `serving tpot` ..."""
     flags: tuple[str, ...] = ()
+    p10: float | None = None
+    """Low end of the band that `estimate` and `plan` print, from sampled figures; None where the
+    quantity is not sampled."""
+    p90: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,9 @@ class Score:
     """Median over groups of the mean signed error [1]."""
     coverage: float
     """Share of rows inside their 10-90 % band, averaged over groups [1]."""
+    sampled_coverage: float | None
+    """The same of the bands that `estimate` and `plan` print, from sampled figures; None where
+    the quantity is not sampled."""
     bounds: Mapping[str, int]
     """Rows by binding limit."""
     worst: tuple[Scored, ...]
@@ -191,6 +194,17 @@ def _coverage(items: list[Scored], inside: list[bool]) -> float:
     return float(np.mean([np.mean(hits) for hits in groups.values()]))
 
 
+def _sampled_coverage(items: list[Scored]) -> float | None:
+    inside: list[bool] = []
+    known: list[Scored] = []
+    for item in items:
+        low, high = item.prediction.p10, item.prediction.p90
+        if low is not None and high is not None:
+            known.append(item)
+            inside.append(low <= item.row.value <= high)
+    return _coverage(known, inside) if known else None
+
+
 def _score(family: str, file: str, scorable: str, items: list[Scored], inside: list[bool]) -> Score:
     groups = _by_group(items)
     errors = np.abs([x.error for x in items])
@@ -208,6 +222,7 @@ def _score(family: str, file: str, scorable: str, items: list[Scored], inside: l
         p90_error=float(np.percentile(errors, HIGH)),
         bias=float(np.median(signed)),
         coverage=_coverage(items, inside),
+        sampled_coverage=_sampled_coverage(items),
         bounds=dict(Counter(x.prediction.bound for x in items).most_common()),
         worst=tuple(worst),
     )

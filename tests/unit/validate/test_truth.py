@@ -46,6 +46,30 @@ def test_groups_are_averaged_before_the_median():
     assert one.coverage == pytest.approx(0.5)
 
 
+def test_sampled_bands_count_where_there_are_any():
+    """Row 1 inside, row 2 outside, row 3 without a band: a half."""
+    found = rows(*(f"{i},kernel,,a,x,us,1.0,Y,,,,,,,,," for i in (1, 2, 3)))
+    edges = {"1": (0.9, 1.1), "2": (1.2, 1.4), "3": (None, None)}
+    answers = {
+        k: Prediction(value=1.3, family="x", bound="b", p10=low, p90=high)
+        for k, (low, high) in edges.items()
+    }
+    assert score(found, answers, bands={}).scores[0].sampled_coverage == pytest.approx(0.5)
+    bare, unsampled = made({"1": 1.0}, {"1": ("a", 1.0)})
+    assert score(bare, unsampled, bands={}).scores[0].sampled_coverage is None
+
+
+def test_kernels_steps_and_loops_carry_their_band():
+    """Every predicted packaged kernel, step and closed loop has p10 < value < p90."""
+    kinds = ("gemm bf16", "decode attention", "decode step", "local prefill", "serving tpot")
+    scored = [x.prediction for x in validate_truth().report.scored]
+    for kind in kinds:
+        mine = [p for p in scored if p.family == kind]
+        assert mine
+        assert all(p.p10 is not None and p.p90 is not None for p in mine)
+        assert all(p.p10 < p.value < p.p90 for p in mine)
+
+
 def test_what_is_not_predicted_is_listed_and_never_an_error_of_zero():
     found = rows(
         "1,training_step,GPT,H100,mfu,%,40,Y,,,,,,,,,",
