@@ -62,7 +62,7 @@ def test_sampled_bands_count_where_there_are_any():
 def test_kernels_steps_and_loops_carry_their_band():
     """Every predicted packaged kernel, step and closed loop has p10 < value < p90."""
     kinds = ("gemm bf16", "decode attention", "decode step", "local prefill", "serving tpot")
-    scored = [x.prediction for x in validate_truth().report.scored]
+    scored = [x.prediction for x in validate_truth().report.scored if x.row.metric != "itl_slope"]
     for kind in kinds:
         mine = [p for p in scored if p.family == kind]
         assert mine
