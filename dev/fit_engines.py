@@ -30,6 +30,8 @@ from ridgeline.validate.set_up import SetUp, engine_of, set_up
 from ridgeline.validate.truth_rows import TruthRow, read_directory
 
 Array = np.ndarray
+PER_SEQUENCE = ("nvidia",)
+"""Vendors with host time per sequence; elsewhere it buys nothing on pairs left out."""
 OLDER = ("hopper", "cdna3")
 """Generations with small kernels of their own; the newest of each vendor is the base."""
 
@@ -111,7 +113,8 @@ def _equations(rows: list[TruthRow], found: SetUp) -> list[dict[str, object]]:
 def matrix(rows: list[dict[str, object]]) -> tuple[list[tuple[str, ...]], Array]:
     """Return the names of the unknowns and their relative coefficients [rows, unknowns]."""
     pairs = sorted({(str(r["engine"]), str(r["vendor"])) for r in rows})
-    names = [("layer", *p) for p in pairs] + [("sequence", *p) for p in pairs]
+    names = [("layer", *p) for p in pairs]
+    names += [("sequence", *p) for p in pairs if p[1] in PER_SEQUENCE]
     names += [("older", g) for g in OLDER]
     columns = []
     for name in names:
