@@ -106,8 +106,8 @@ export function Modes({ answer, pending }) {
         },
         {
           type: 'scatter', name: 'modes', color: c.vermillion, symbolSize: 11,
-          data: distinct(answer.modes).map((row) => ({ value: [row.speed, row.cost], row, mode: row.mode })),
-          label: { show: true, formatter: ({ data }) => data.mode, position: 'left', color: c.ink, fontSize: 12 },
+          data: distinct(answer.modes).map((row) => ({ value: [row.speed, row.cost], row, mode: row.mode, label: { position: SIDES[row.mode] ?? 'left' } })),
+          label: { show: true, formatter: ({ data }) => data.mode, color: c.ink, fontSize: 12 },
         },
       ],
     })
@@ -117,6 +117,8 @@ export function Modes({ answer, pending }) {
   return html`<${Figure} name="modes" title="Fast and slow modes" option=${option} rows=${answer.frontier} columns=${FRONTIER_COLUMNS} height=${340} pending=${pending}
     note=${`A slow mode saves at most ${fmt(slow, '%')}; the fast one must cost ${digits(fast)}×; no price buys more than ${digits(most)}× the standard speed.`} />`
 }
+
+const SIDES = { slowest: 'bottom', standard: 'top', fast: 'bottom' }
 
 /** Modes that are one point share a label: "slowest, standard". */
 function distinct(modes) {

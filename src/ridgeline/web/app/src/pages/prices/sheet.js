@@ -9,7 +9,7 @@ import { Figure } from '../../ui/figure.js'
 import { Table } from '../../ui/table.js'
 
 /** Every provider/model in force; the list (1 MB) is asked for when the field is used. */
-export function SheetPicker({ value, date, onChange }) {
+export function SheetPicker({ value, date, onChange, label = 'Price sheet: provider/model' }) {
   const [wanted, setWanted] = useState(false)
   const { answer } = useAnswer(wanted ? `prices${date ? `?date=${date}` : ''}` : null)
   const options = useMemo(() => {
@@ -20,7 +20,7 @@ export function SheetPicker({ value, date, onChange }) {
     return [...found.values()]
   }, [answer])
   return html`<div onFocusIn=${() => setWanted(true)} onPointerOver=${() => setWanted(true)}>
-    <${Search} label="Price sheet: provider/model" name="price" value=${value} options=${options} onChange=${onChange} /></div>`
+    <${Search} label=${label} name="price" value=${value} options=${options} onChange=${onChange} /></div>`
 }
 
 const SHEET_COLUMNS = [
