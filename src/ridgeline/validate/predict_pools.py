@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.errors import RidgelineError
-from ridgeline.phase.deployment import step_breakdown
+from ridgeline.phase.deployment import Deployment, fits, largest_that_fits, step_breakdown
 from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
 from ridgeline.validate.set_up import SetUp, set_up
 from ridgeline.validate.truth_rows import TruthRow
@@ -19,6 +19,7 @@ from ridgeline.validate.truth_rows import TruthRow
 Array = NDArray[np.float64]
 _POOL = re.compile(r"(\d+)x\(tp(\d+),ep(\d+),dpattn=(True|False)\)")
 _ROUNDS = 6
+_MOST_SEATS = 2**16
 
 
 def predict_pools(rows: Sequence[TruthRow]) -> dict[str, Answer]:
@@ -96,9 +97,10 @@ def _solve(
     """Return TPOT, requests per second and the limit: c requests cycle through both pools.
 
     A prefill worker takes one prompt per attention group at a time; decode workers share the
-    rest evenly.
+    rest evenly, as far as their memory holds them.
 
-        rate = min(c / (TTFT + (O - 1)·TPOT), prefill workers / seconds per prompt)
+        rate = min(c / (TTFT + (O - 1)·TPOT), prefill workers / seconds per prompt,
+                   decode workers · seats / ((O - 1)·TPOT))
         B    = rate · (O - 1)·TPOT / decode workers
     """
     pool = prefill[1].deployment
@@ -106,7 +108,8 @@ def _solve(
     whole = np.asarray(step_breakdown(pool, phase="prefill", batch=groups, context=isl).step_s)
     most = prefill[0] * groups / whole
     ttft = whole + (0.0 if pool.engine is None else pool.engine.first_token_s)
-    batch: Array = c / decode[0]
+    seats = _seats(decode[1].deployment, isl, osl)
+    batch: Array = np.minimum(c / decode[0], seats)
     tpot: Array = np.zeros_like(c)
     rate: Array = np.zeros_like(c)
     bound = np.full(c.shape, "", dtype=object)
@@ -120,6 +123,20 @@ def _solve(
         tpot = np.broadcast_to(step.step_s, c.shape)
         bound = np.broadcast_to(step.bound_by(), c.shape)
         think = (osl - 1) * tpot
-        rate = np.minimum(c / (ttft + think), most)
+        held = decode[0] * seats / think
+        rate = np.minimum(np.minimum(c / (ttft + think), most), held)
         batch = 0.5 * batch + 0.5 * rate * think / decode[0]
     return tpot, rate, np.where(rate >= most, "prefill pool", bound)
+
+
+def _seats(deployment: Deployment, isl: Array, osl: Array) -> Array:
+    """Return the requests that one decode worker's memory holds, halfway through their output."""
+
+    def largest(tokens: float) -> int:
+        return largest_that_fits(
+            lambda n: bool(fits(deployment, batch=n, tokens=tokens, step_tokens=n)), _MOST_SEATS
+        )
+
+    context = isl + osl / 2
+    found = {tokens: max(largest(tokens), 1) for tokens in set(context.tolist())}
+    return np.array([float(found[tokens]) for tokens in context.tolist()])
