@@ -97,9 +97,7 @@ function Sentence({ rows, pending }) {
   const [one, many] = [rows[0], rows.at(-1)]
   const time = fmt(many.time_detailed_s, 's')
   if (many.racks === 1) return html`<${Answer} pending=${pending}>In one rack the all-to-all of a step takes <strong>${time}</strong>; the board says ${fmt(one.time_chalk_s, 's')}.<//>`
-  return html`<${Answer} pending=${pending}><strong>${time} over ${many.racks} racks, ${digits(many.time_detailed_s / one.time_detailed_s)} times
-    the ${fmt(one.time_detailed_s, 's')} of one rack</strong>: ${fmt(many.crossing_share, '%')} of the copies leave their rack, ${fmt(many.crossing_bytes_per_device, 'bytes')}
-    per device and step, if every copy crosses on its own. The board says ${fmt(many.time_chalk_s, 's')}, ${digits(many.slowdown_chalk)} times its one rack.<//>`
+  return html`<${Answer} pending=${pending}><strong>${time} over ${many.racks} racks, ${digits(many.time_detailed_s / one.time_detailed_s)} times the ${fmt(one.time_detailed_s, 's')} of one rack</strong>: ${fmt(many.crossing_share, '%')} of the copies leave their rack, ${fmt(many.crossing_bytes_per_device, 'bytes')} per device and step, if every copy crosses on its own. The board says ${fmt(many.time_chalk_s, 's')}, ${digits(many.slowdown_chalk)} times its one rack.<//>`
 }
 
 function networkNote(rows) {

@@ -60,7 +60,7 @@ export const traffic = (answer) => (c) => {
       {
         type: 'heatmap',
         data,
-        label: { show: blocks.length <= 4, ...INSIDE, formatter: ({ value: [to, from, bytes] }) => `${fmt(bytes, 'bytes')}\n${where(from, to)}` },
+        label: { show: blocks.length <= 4, ...INSIDE, lineHeight: 16, formatter: ({ value: [to, from, bytes] }) => `${fmt(bytes, 'bytes')}\n${where(from, to)}` },
         emphasis: { disabled: true },
       },
     ],
@@ -85,7 +85,7 @@ export const domains = (answer) => (c) => {
           ['kept for caches', fmt(rows[i].kv_reserve_bytes, 'bytes')],
         ]),
     },
-    xAxis: axis({ type: 'category', name: 'scale-up domain', gap: 44, data: names, axisLabel: { interval: 0, fontSize: 11, hideOverlap: true } }),
+    xAxis: axis({ type: 'category', name: 'scale-up domain', gap: 44, data: names, axisLabel: { interval: 0, fontSize: 11, lineHeight: 14, hideOverlap: true } }),
     yAxis: axis({ name: 'largest model', unit: '10⁹ parameters', type: 'log', gap: 42, min: 100, format: short }),
     series: widths.map(([width, colour]) =>
       piece(`${width} weights`, rows.map((row) => (row.kv_fits ? row[`params_${width}`] / 1e9 : null)), colour, c)),
@@ -116,7 +116,7 @@ export const networks = (answer) => (c) => {
     xAxis: axis({ name: 'all-to-all of one step', unit: 'ms', min: 0, max: ms(most) * 1.18, format: (v) => (v > ms(most) * 1.15 ? '' : short(v)) }),
     yAxis: {
       type: 'category', inverse: true, axisTick: { show: false },
-      data: rows.map((row) => row.network), axisLabel: { width: 138, overflow: 'break', fontSize: 11 },
+      data: rows.map((row) => row.network), axisLabel: { width: 138, overflow: 'break', fontSize: 11, lineHeight: 13 },
     },
     series: [bar('detailed', 'time_detailed_s', c.vermillion), bar('bound', 'time_ideal_s', c.grey)],
   }

@@ -7,11 +7,14 @@ const MOST_RACKS = 8
 const MOST_DEVICES = 144
 const GAP = 14
 const WIDEST = 9
-const CELL = 16
+const CELL = 17
+const MOST_ROWS = 9
 
-/** Columns and rows of a rack: the first extent of a torus, else nearly a square. */
-export function gridOf(devices, dimensions) {
-  const columns = dimensions.length > 1 ? dimensions[0] : Math.ceil(Math.sqrt(devices * 1.2))
+/** Columns and rows of a rack: the first extent of a torus, else what fills the width evenly. */
+export function gridOf(devices, dimensions, width) {
+  if (dimensions.length > 1) return { columns: dimensions[0], rows: Math.ceil(devices / dimensions[0]) }
+  const rows = Math.min(MOST_ROWS, Math.ceil((devices * CELL) / width))
+  const columns = Math.ceil(devices / rows)
   return { columns, rows: Math.ceil(devices / columns) }
 }
 
@@ -30,7 +33,7 @@ function planOf({ width, inner, devices }) {
   const torus = inner.topology === 'torus'
   const count = Math.min(devices, MOST_DEVICES)
   const dimensions = torus && devices === inner.size ? inner.dimensions : []
-  const grid = gridOf(count, dimensions)
+  const grid = gridOf(count, dimensions, width - 12)
   const cell = Math.min(CELL, (width - 12) / grid.columns)
   const top = torus ? 30 : 50
   const plane = dimensions.length > 1 ? dimensions[0] * dimensions[1] : count
@@ -63,7 +66,7 @@ function Rack({ index, x, y, width, inner, devices, stroke }) {
 
 function Drawing({ width, inner, devices, racks, ratio, words }) {
   const shown = Math.min(racks, MOST_RACKS)
-  const each = Math.min(200, (width - GAP * (shown - 1)) / shown)
+  const each = Math.min(380, (width - GAP * (shown - 1)) / shown)
   const left = (i) => i * (each + GAP)
   const top = racks > 1 ? 50 : 2
   const end = left(shown - 1) + each
@@ -91,8 +94,7 @@ export function Topology({ tiers, devices, racks, ratio, own }) {
     <div ref=${box}>${width > 0
       ? html`<${Drawing} width=${width} inner=${inner} devices=${devices} racks=${racks} ratio=${ratio} words=${words} />`
       : null}</div>
-    <figcaption><span><i class="swatch up"></i>inside a rack (${inner.topology.replace('_', ' ')}${shape}): ${fmt(inside, 'bytes/s')}
-        per device and direction, ${fmt(inner.latency_s, 's')}</span>
+    <figcaption><span><i class="swatch up"></i>inside a rack (${inner.topology.replace('_', ' ')}${shape}): ${fmt(inside, 'bytes/s')} per device and direction, ${fmt(inner.latency_s, 's')}</span>
       ${racks > 1
         ? html`<span><i class="swatch out"></i>between racks: ${fmt(inside / ratio, 'bytes/s')} per device and direction, ratio ${digits(ratio)}${
             own && Math.abs(own / ratio - 1) < 0.005 ? ', the cluster’s own' : ''}</span>`
