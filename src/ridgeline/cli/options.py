@@ -8,13 +8,16 @@ from typing import Any
 
 import click
 
+from ridgeline.cli.report_file import with_report
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def output_options(*, rows: bool = True) -> Decorator:
-    """Add --json, and --csv and --markdown where rows come out; the value is `style`."""
+    """Add --report, --json, and --csv and --markdown where rows come out; the value is `style`."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        function = with_report(function)
         function = click.option(
             "--json", "style", flag_value="json", help="Print JSON: SI units, full precision."
         )(function)

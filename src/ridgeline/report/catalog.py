@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Protocol
 
 from ridgeline.report.flags import wrapped
-from ridgeline.report.table import Column, Style, render_table
+from ridgeline.report.table import Collected, Column, Style, render_table
 from ridgeline.units import human
 
 SCHEMA_VERSION = "1"
@@ -153,6 +153,15 @@ _FIGURE_COLUMNS = (
     Column(key="source", label="source", align="left", wrap=True),
     Column(key="note", label="note", align="left", wrap=True),
 )
+
+
+def figures_table(sheet: Any) -> Collected:
+    """Return the figures of an entry with their sources in full."""
+    rows = [
+        {**_figure_row(f, {}), "source": sheet.sources.get(f.source, f.source)}
+        for f in sheet.figures
+    ]
+    return Collected(columns=_FIGURE_COLUMNS, rows=rows)
 
 
 def _addresses(sheet: Any) -> dict[str, str]:

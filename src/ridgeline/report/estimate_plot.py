@@ -15,7 +15,7 @@ def plot_estimate(result: Any, by_context: Any, path: Path) -> None:
     figure, axes = new_figure(2, 2)
     request = result.request
     figure.suptitle(
-        f"{request['model']} on {request['on']}, {request['devices']} devices, {request['phase']}"
+        f"{request['model']} on {request['on']}, devices: {request['devices']}, {request['phase']}"
     )
     _latency(axes[0, 0], result)
     _cost(axes[0, 1], result)

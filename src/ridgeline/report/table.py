@@ -9,7 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,6 +32,35 @@ class Column:
     """Significant digits of floats; None prints them in full."""
     wrap: bool = False
     """May be broken over lines to fit the width."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """A table as it was asked for, before it became text."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Mapping[str, Any]]
+
+
+_COLLECTED: ContextVar[list[Collected] | None] = ContextVar("collected", default=None)
+
+
+@contextmanager
+def collected_tables() -> Generator[list[Collected]]:
+    """Collect text tables for another rendering; a mark stands where each one was."""
+    tables: list[Collected] = []
+    token = _COLLECTED.set(tables)
+    try:
+        yield tables
+    finally:
+        _COLLECTED.reset(token)
+
+
+def placed(text: str, tables: Sequence[Collected]) -> str:
+    """Return `text` with collected tables in the places of their marks."""
+    for n, table in enumerate(tables):
+        text = text.replace(f"\0{n}\0", render_table(table.columns, table.rows))
+    return text
 
 
 def format_cell(value: Any, digits: int | None = 3) -> str:
@@ -64,6 +95,10 @@ def render_table(
         rule = [("---:" if c.align == "right" else "---") for c in columns]
         lines = [[c.label for c in columns], rule, *body]
         return "\n".join(f"| {' | '.join(x.replace('|', '/') for x in line)} |" for line in lines)
+    tables = _COLLECTED.get()
+    if tables is not None:
+        tables.append(Collected(columns=columns, rows=rows))
+        return f"\0{len(tables) - 1}\0"
     return _text(columns, body, width)
 
 

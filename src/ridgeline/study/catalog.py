@@ -161,6 +161,15 @@ def show_entry(kind: ShowKind, name: str, catalog_dir: Path | None = None) -> En
     return _device_sheet(catalog, entry) if kind == "device" else _price_sheet(catalog, entry)
 
 
+def device_of(on: str, catalog_dir: Path | None = None) -> str:
+    """Return the id of the device that a cluster, or a device by one of its names, stands for.
+
+    >>> device_of("hgx-h100-8")
+    'h100-sxm'
+    """
+    return resolve_cluster(on, catalog=open_catalog(catalog_dir)).device.id
+
+
 def _figures(entry: Entry) -> list[Figure]:
     return [
         Figure(
