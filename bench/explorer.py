@@ -39,7 +39,8 @@ _WATCH = """
 () => {
   const shown = SHOWN, figure = () => window.ridgeline.figures.latency
   const waits = (window.waits = []), moved = []
-  document.querySelector('input[name=NAME]').addEventListener('input', () => moved.push(performance.now()))
+  const slider = document.querySelector('input[name=NAME]')
+  slider.addEventListener('input', () => moved.push(performance.now()))
   let last = shown(figure())
   addEventListener('ridgeline:drawn', ({ detail }) => {
     if (detail !== 'latency' || shown(figure()) === last) return
@@ -68,8 +69,7 @@ def server() -> Iterator[str]:
     command = [sys.executable, "-m", "ridgeline", "explore", "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
-            match = re.search(r"http://\S+", process.stdout.readline())
+            match = re.search(r"http://\S+", process.stdout.readline() if process.stdout else "")
             if match is None:
                 sys.exit("The server did not start.")
             yield match[0]
@@ -96,7 +96,8 @@ def drags(page: Page, slider: str, moves: int) -> list[float]:
     """Return milliseconds from each input event of a drag to the frame that shows it."""
     page.evaluate(_WATCH.replace("SHOWN", _SHOWN[slider]).replace("NAME", slider))
     box = page.locator(f"input[name={slider}]").bounding_box()
-    assert box is not None
+    if box is None:
+        sys.exit(f"No slider {slider} on the page.")
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + 0.15 * box["width"], y)
     page.mouse.down()

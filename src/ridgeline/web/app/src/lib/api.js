@@ -6,6 +6,12 @@ const PATIENCE_MS = 400 // a request in flight this long gives way to a newer on
 const POLL_MS = 250
 const answers = new Map()
 
+/** Questions on their way, as <html data-asking>: for styles and tests. */
+function count(change) {
+  const { dataset } = document.documentElement
+  dataset.asking = String(Number(dataset.asking ?? 0) + change)
+}
+
 /** The sentence of an error document. */
 function sentenceOf(document, status) {
   const first = document?.detail?.[0]
@@ -22,13 +28,17 @@ export async function ask(route, body, { signal, method } = {}) {
     options.body = JSON.stringify(body)
   }
   let response
+  let document
+  count(1)
   try {
     response = await fetch(`/api/v1/${route}`, options)
+    document = await response.json().catch(() => null)
   } catch (error) {
     if (error.name === 'AbortError') throw error
     throw new Error('The server does not answer. Is `ridgeline explore` still running?')
+  } finally {
+    count(-1)
   }
-  const document = await response.json().catch(() => null)
   if (!response.ok || document === null) {
     throw Object.assign(new Error(sentenceOf(document, response.status)), { detail: document?.detail ?? [], status: response.status })
   }

@@ -69,7 +69,7 @@ export function Figure({ title, option, rows = [], columns = [], name, height = 
     const full = typeof option === 'function' ? option(palette(theme)) : option
     figures[name] = { option: full, rows, chart: chart.current }
     if (!seen.current) return
-    chart.current.setOption({ animation: animate, aria: { enabled: true }, ...full }, { replaceMerge: REPLACED })
+    chart.current.setOption({ animation: animate, ...full }, { replaceMerge: REPLACED })
     place.current.dataset.drawn = String((Number(place.current.dataset.drawn) || 0) + 1)
     dispatchEvent(new CustomEvent('ridgeline:drawn', { detail: name }))
   }
@@ -107,7 +107,7 @@ export function Figure({ title, option, rows = [], columns = [], name, height = 
             <button type="button" onClick=${() => save(`${name}.json`, jsonOf(columns, rows), 'application/json')}>JSON</button>`
         : null}
     </span></figcaption>
-    <div class="chart" ref=${place} style=${{ height: `${height}px` }}></div>
+    <div class="chart" role="img" aria-label=${note ? `${title}. ${note}` : title} ref=${place} style=${{ height: `${height}px` }}></div>
     ${note ? html`<p class="hint">${note}</p>` : null}
   </figure>`
 }

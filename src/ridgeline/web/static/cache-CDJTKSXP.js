@@ -1,1 +1,0 @@
-import{d as e}from"./chunk-DOJQ5QLC.js";function t(){return e`<p class="answer">This page comes with the next build.</p>`}var s={id:"cache",title:"Cache",question:"Where should a cache live while its user thinks?",defaults:{model:"deepseek-v3",config:"",on:"gb200-nvl72"},View:t};export{s as default};

@@ -1,0 +1,1 @@
+var p={top:0,left:0,itemWidth:16,itemHeight:8,itemGap:12,type:"scroll"},d={color:"#fff",textBorderColor:"rgba(0,0,0,.55)",textBorderWidth:2,fontSize:12},l=(t,e,o,r,i={})=>({type:"bar",name:t,data:e,color:o,barMaxWidth:64,itemStyle:{borderColor:r.paper,borderWidth:1},emphasis:{disabled:!0},...i});export{p as a,d as b,l as c};

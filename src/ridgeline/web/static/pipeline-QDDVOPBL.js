@@ -1,1 +1,0 @@
-import{d as e}from"./chunk-DOJQ5QLC.js";function t(){return e`<p class="answer">This page comes with the next build.</p>`}var n={id:"pipeline",title:"Pipeline",question:"What does cutting the model into stages fix?",defaults:{model:"deepseek-v3",config:"",on:"gb200-nvl72"},View:t};export{n as default};

@@ -1,1 +1,0 @@
-import{d as e}from"./chunk-DOJQ5QLC.js";function t(){return e`<p class="answer">This page comes with the next build.</p>`}var o={id:"plan",title:"Plan",question:"Which layout meets my targets at the lowest cost?",defaults:{model:"deepseek-v3",config:"",on:"gb200-nvl72"},View:t};export{o as default};

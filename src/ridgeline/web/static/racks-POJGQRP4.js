@@ -1,1 +1,0 @@
-import{d as e}from"./chunk-DOJQ5QLC.js";function t(){return e`<p class="answer">This page comes with the next build.</p>`}var o={id:"racks",title:"Racks",question:"What does it cost to spread the experts over racks?",defaults:{model:"deepseek-v3",config:"",on:"gb200-nvl72"},View:t};export{o as default};
