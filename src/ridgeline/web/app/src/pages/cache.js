@@ -75,7 +75,7 @@ function TierTable({ answer }) {
     ...COLUMNS,
   ]
   const rows = answer.tiers.map((tier) => ({ ...tier, move: MILLION * tier.fixed_usd, hold: MILLION * tier.hold_usd_per_hour }))
-  return html`<div class="wide-table"><${Table} title="Tiers" name="cache-tiers" columns=${columns} rows=${rows} /></div>`
+  return html`<div class="wide-table widest tiers"><${Table} title="Tiers" name="cache-tiers" columns=${columns} rows=${rows} /></div>`
 }
 
 const ENVELOPE = [

@@ -42,11 +42,9 @@ function wet(margin) {
     ${' '}For ${fmt(target, '%')} margin of one’s own: ${digits(base)} USD/Mtok up to ${tokens(Math.round(at))} tokens, ${digits(base * factor)} above.`
 }
 
-function Given({ state }) {
+function Given({ state, decoded }) {
   const { price, date } = state
-  const fast = state.fastSpeed > 0 && state.fastPrice > 0 ? { fast_speed: state.fastSpeed, fast_price: state.fastPrice } : {}
   const sheet = useAnswer(`prices/sheet?model=${encodeURIComponent(price)}${date ? `&date=${date}` : ''}`)
-  const decoded = useAnswer('prices/decode', dated({ model: price, ...fast }, date))
   return html`<${ErrorBox} error=${decoded.error ?? sheet.error} />
     ${decoded.answer
       ? html`<${Answer} pending=${decoded.pending}>${sentence(decoded.answer)}<//>
@@ -59,27 +57,27 @@ function Given({ state }) {
     <${Reproduce} answer=${decoded.answer} />`
 }
 
-function Served({ state }) {
+function Served({ state, decoded }) {
   const base = { ...modelOf(state), on: state.on, utilisation: state.utilisation, speed: state.speed }
-  const decoded = useAnswer('prices/decode', dated({ model: state.price }, state.date))
   const margin = useAnswer('prices/margin', dated({ ...base, price: state.price, output_tokens: state.osl }, state.date))
   const modes = useAnswer('prices/modes', { ...base, context: state.context, fast_ratio: state.fast })
   const buy = useAnswer('prices/breakeven', dated({ ...base, price: state.price, isl: state.context, osl: state.osl }, state.date))
   return html`<section class="part"><h2>What serving it would cost</h2>
     <${ErrorBox} error=${margin.error} />
     ${margin.answer && !margin.error ? html`<${Answer} pending=${margin.pending}>${wet(margin.answer)}<//>` : null}
-    <${Margin} margin=${margin.answer} decoded=${decoded.answer} pending=${margin.pending} />
-    <div class="charts"><div><${ErrorBox} error=${modes.error} /><${Modes} answer=${modes.answer} pending=${modes.pending} /></div>
-      <div><${ErrorBox} error=${buy.error} />${buy.answer ? html`<${BreakEven} answer=${buy.answer} />` : null}</div></div>
+    <${Margin} margin=${margin.answer} decoded=${decoded} pending=${margin.pending} />
+    <div class="charts"><div><${ErrorBox} error=${modes.error} />${modes.error ? null : html`<${Modes} answer=${modes.answer} pending=${modes.pending} />`}</div>
+      <div><${ErrorBox} error=${buy.error} />${buy.answer && !buy.error ? html`<${BreakEven} answer=${buy.answer} />` : null}</div></div>
     <${Flags} flags=${margin.answer?.flags} />
     <${Reproduce} answer=${margin.answer} /></section>`
 }
 
 function View({ state, set }) {
-  const known = useAnswer('prices/decode', dated({ model: state.price }, state.date))
-  return html`<${Bench} controls=${html`<${Controls} state=${state} set=${set} truth=${known.answer?.truth} />`}>
-    <${Given} state=${state} />
-    <${Served} state=${state} />
+  const fast = state.fastSpeed > 0 && state.fastPrice > 0 ? { fast_speed: state.fastSpeed, fast_price: state.fastPrice } : {}
+  const decoded = useAnswer('prices/decode', dated({ model: state.price, ...fast }, state.date))
+  return html`<${Bench} controls=${html`<${Controls} state=${state} set=${set} truth=${decoded.answer?.truth} />`}>
+    <${Given} state=${state} decoded=${decoded} />
+    <${Served} state=${state} decoded=${decoded.answer} />
     <section class="part"><h2>On record</h2><${Coverage} date=${state.date} /><${PublishedDay} /></section>
   <//>`
 }

@@ -40,7 +40,7 @@ function Controls({ state, set, answer }) {
       onChange=${(area) => set({ area, family: '', source: '' })} />
     <${Choice} label="Family" name="family" value=${state.family} options=${names(chosen(rows, { area: state.area }).map(({ family }) => family))} onChange=${(family) => set({ family, source: '' })} />
     <${Choice} label="Source" name="source" value=${state.source} options=${names(chosen(rows, { area: state.area, family: state.family }).map(sourceOf))} onChange=${(source) => set({ source })} />
-    <${Slider} label="Worst rows shown" name="worst" value=${state.worst} stops=${[10, 20, 40, 80, 400]} onChange=${(worst, commit) => set({ worst }, commit)} />
+    <${Slider} label="Rows shown" name="worst" value=${state.worst} stops=${[10, 20, 40, 80, 1000]} format=${(v) => (v === 1000 ? 'all' : fmt(v))} onChange=${(worst, commit) => set({ worst }, commit)} />
     <p class="hint">Error: predicted over published, less one. Families are scored by the median over groups of one source, model and device. A band is the 10 to 90 % of the other groups’ errors: it should hold 80 %.</p>`
 }
 
@@ -71,9 +71,9 @@ function Found({ answer, state, set }) {
     <div class="charts"><${Figure} name="validation" title="Predicted against published" option=${cloud} rows=${rows} columns=${ROW_COLUMNS.concat({ key: 'unit' })} height=${520} />
       <${Figure} name="validation-ratio" title="How far off, by family" option=${ratios} rows=${rows.map((row) => ({ ...row, ratio: row.predicted / row.published }))} columns=${[{ key: 'id' }, { key: 'family' }, { key: 'ratio' }]} height=${Math.max(200, 66 + 21 * families.length)}
         note="Green: within 20 %. Best family first." /></div>
-    <${Table} title="By family" name="validation-families" columns=${FAMILIES} rows=${families} onPick=${(row) => set({ family: state.family === row.family ? '' : row.family, source: '' })} picked=${(row) => row.family === state.family} />
-    <div class="tall"><${Table} title="By source, worst first" name="validation-sources" columns=${SOURCES} rows=${sources} onPick=${(row) => set({ family: row.family, source: row.source })} picked=${(row) => row.source === state.source} /></div>
-    <${Table} title=${`The ${Math.min(state.worst, worst.length)} worst rows`} name="validation-worst" columns=${ROW_COLUMNS} rows=${worst} />
+    <div class="wide-table"><${Table} title="By family" name="validation-families" columns=${FAMILIES} rows=${families} onPick=${(row) => set({ family: state.family === row.family ? '' : row.family, source: '' })} picked=${(row) => row.family === state.family} /></div>
+    <div class="tall wide-table"><${Table} title="By source, worst first" name="validation-sources" columns=${SOURCES} rows=${sources} onPick=${(row) => set({ family: row.family, source: row.source })} picked=${(row) => row.source === state.source} /></div>
+    <div class="wide-table widest"><${Table} title="Rows, worst first" name="validation-worst" columns=${ROW_COLUMNS} rows=${worst} /></div>
     ${answer.worse_than_recorded.length ? html`<p class="warn">Worse than when last recorded: ${answer.worse_than_recorded.map(({ family, source, recorded, median_error: now }) => `${family}, ${source}: ${percent(now)}, recorded ${percent(recorded)}`).join('; ')}.</p>` : null}
     ${answer.not_predicted.length ? html`<${Flags} title="Not predicted" flags=${answer.not_predicted.map(({ source, reason, rows: count }) => `${source}: ${count} rows, ${reason}`)} />` : null}
     ${outside.length ? html`<${Flags} title="Rows predicted outside what was measured" flags=${[...new Set(outside.flatMap(({ flags }) => flags))]} />` : null}

@@ -89,10 +89,12 @@ export function lookOf(answer) {
 }
 
 const DRAINS = [0.01, 0.1, 1, 10, 60, 600, 3600, DAY]
+const DRAINS_FEW = [0.01, 1, 60, 3600, DAY]
 const LECTURE = { '20 ms': [0.02, 0.02], '1-10 s': [1, 10], '1 min': [60, 60], '1 h': [3600, 3600] }
 
 export function drainChart(tiers) {
   const shown = tiers.filter(({ drain_s: drain }) => drain !== null)
+  const ticks = innerWidth < 600 ? DRAINS_FEW : DRAINS
   return (c) => ({
     grid: { left: 104, right: 24, top: 30, bottom: 46 },
     legend: { top: 0, left: 0, selectedMode: false, itemWidth: 14, data: ['the lecture’s ballpark', 'this part'] },
@@ -102,7 +104,7 @@ export function drainChart(tiers) {
         ['capacity', fmt(data.tier.capacity_bytes, 'bytes')], ['read', fmt(data.tier.read_bytes_per_s, 'bytes/s')], ['drains in', span(data.tier.drain_s)], ['the lecture', data.tier.lecture_drain],
       ]),
     },
-    xAxis: axis({ name: 'drain time', type: 'log', min: 0.01, max: 200_000, axisLabel: { formatter: span, customValues: DRAINS }, axisTick: { customValues: DRAINS }, splitLine: { show: false } }),
+    xAxis: axis({ name: 'drain time', type: 'log', min: 0.01, max: 200_000, axisLabel: { formatter: span, customValues: ticks }, axisTick: { customValues: ticks }, splitLine: { show: false } }),
     yAxis: { type: 'category', inverse: true, data: shown.map(({ tier }) => tier), axisTick: { show: false }, splitLine: { show: true, lineStyle: { color: c.line, width: 0.7 } } },
     series: [
       {

@@ -6,6 +6,7 @@ import { axis, contextAxis, line, tip } from '../../ui/charts.js'
 import { Figure } from '../../ui/figure.js'
 import { Table } from '../../ui/table.js'
 
+const percent = (value) => html`<span class=${value < 0 ? 'bad' : ''}>${digits(value)} %</span>`
 const usd = (value) => `${digits(value)} USD/Mtok`
 
 /** [context, price] with the step where the list has it, not where we computed. */
@@ -30,7 +31,6 @@ const MARGIN_COLUMNS = [
   { key: 'request_cost_usd', label: 'its cost', unit: 'USD' },
   { key: 'request_margin_percent', label: 'request margin', format: percent },
 ]
-const percent = (value) => html`<span class=${value < 0 ? 'bad' : ''}>${digits(value)} %</span>`
 
 function chart(margin, decoded) {
   const narrow = innerWidth < 600
@@ -40,6 +40,7 @@ function chart(margin, decoded) {
   const wet = margin.output_under_water_from_tokens
   const of = (key) => rows.map((row) => [row.context, row[key]])
   const step = margin.price_step
+  const late = wet && Math.log(wet / first) > 0.6 * Math.log(last / first)
   return (c) => ({
     grid: { left: 62, right: 24, top: narrow ? 110 : 66, bottom: 46 },
     legend: { top: 0, left: 0, itemWidth: 18 },
@@ -57,7 +58,7 @@ function chart(margin, decoded) {
           label: { color: c.muted, fontSize: 11, position: 'end', rotate: 0 },
           data: [
             ...decoded.steps.filter(({ above_tokens: at }) => at > first && at < last).slice(0, 1).map(({ above_tokens: at }) => ({ xAxis: at, label: { formatter: `step at ${tokens(at)}` } })),
-            ...(wet ? [{ xAxis: wet, lineStyle: { color: c.vermillion, type: 'solid' }, label: { formatter: 'output under water', color: c.vermillion, position: 'end', rotate: 0, padding: [0, 0, 16, 0] } }] : []),
+            ...(wet ? [{ xAxis: wet, lineStyle: { color: c.vermillion, type: 'solid' }, label: { formatter: 'output under water', color: c.vermillion, position: 'end', rotate: 0, padding: [0, 0, 16, 0], align: late ? 'right' : 'center' } }] : []),
           ],
         },
       },
@@ -79,7 +80,7 @@ export function Margin({ margin, decoded, pending }) {
   const option = useMemo(() => (margin && decoded ? chart(margin, decoded) : null), [margin, decoded])
   if (!option) return null
   return html`<${Figure} name="margin" title="Cost against price over context" option=${option} rows=${margin.rows} columns=${MARGIN_COLUMNS} height=${380} pending=${pending} />
-    <${Table} title="Margins by context" name="margins" columns=${MARGIN_COLUMNS} rows=${margin.rows} />`
+    <div class="wide-table"><${Table} title="Margins by context" name="margins" columns=${MARGIN_COLUMNS} rows=${margin.rows} /></div>`
 }
 
 const FRONTIER_COLUMNS = [

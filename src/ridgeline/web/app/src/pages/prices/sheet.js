@@ -34,7 +34,7 @@ const SHEET_COLUMNS = [
   { key: 'list', label: 'list', render: (row) => html`<span title=${row.source}>${row.list}, ${row.as_of}</span>` },
 ]
 
-export const Sheet = ({ answer }) => html`<${Table} title=${`Listed for ${answer.model}`} name="price-sheet" columns=${SHEET_COLUMNS} rows=${answer.prices} />`
+export const Sheet = ({ answer }) => html`<div class="wide-table"><${Table} title=${`Listed for ${answer.model}`} name="price-sheet" columns=${SHEET_COLUMNS} rows=${answer.prices} /></div>`
 
 const bandText = ({ low, high, unit }) => {
   const one = (value) => (unit === 'B' ? fmt(value, 'bytes') : unit === 'params' ? people(value) : digits(value))

@@ -19,16 +19,17 @@ export function scatter(rows) {
   const sizes = rows.flatMap(({ published, predicted }) => [published, predicted])
   const low = 10 ** Math.floor(Math.log10(Math.min(...sizes)))
   const high = 10 ** Math.ceil(Math.log10(Math.max(...sizes)))
+  const interval = Math.log10(high / low) > 6 ? 2 : 1
   const diagonal = (name, factor, colour, type) => ({
     type: 'line', name, data: [[low, low * factor], [high, high * factor]], symbol: 'none', silent: true, color: colour, z: 1, clip: true, lineStyle: { color: colour, type, width: 1.2 }, tooltip: { show: false },
   })
   const shown = AREAS.filter(({ id }) => rows.some((row) => areaOf(row.family).id === id))
   return (c) => ({
-    grid: { left: 66, right: 20, top: 56, bottom: 46 },
+    grid: { left: 66, right: 20, top: innerWidth < 600 ? 96 : 56, bottom: 46 },
     legend: { top: 0, left: 0, itemWidth: 16, data: [...shown.map(({ label }) => label), '1 : 1', 'factor 2'] },
     tooltip: { trigger: 'item', formatter: ({ data }) => (data.row ? words(data.row) : '') },
-    xAxis: axis({ name: 'published, in the row’s own unit', type: 'log', min: low, max: high, format: pretty }),
-    yAxis: axis({ name: 'predicted', type: 'log', gap: 46, min: low, max: high, format: pretty }),
+    xAxis: axis({ name: 'published, in the row’s own unit', type: 'log', min: low, max: high, interval, format: pretty }),
+    yAxis: axis({ name: 'predicted', type: 'log', gap: 46, min: low, max: high, interval, format: pretty }),
     series: [
       diagonal('1 : 1', 1, c.ink, 'solid'),
       diagonal('factor 2', 2, c.muted, 'dashed'),
@@ -48,7 +49,7 @@ export function strips(rows, families, picked) {
   return (c) => ({
     grid: { left: 128, right: 20, top: 12, bottom: 46 },
     tooltip: { trigger: 'item', formatter: ({ data }) => (data.row ? words(data.row) : '') },
-    xAxis: axis({ name: 'predicted over published', type: 'log', min: 0.25, max: 4, logBase: 2, format: (v) => `${digits(v)}×` }),
+    xAxis: axis({ name: 'predicted over published', type: 'log', min: 0.25, max: 4, logBase: 2, format: (v) => `${digits(v)}×`, axisLine: { onZero: false } }),
     yAxis: {
       type: 'value', inverse: true, min: -0.6, max: names.length - 0.4, interval: 1, splitLine: { show: false }, axisLine: { show: false }, axisTick: { show: false },
       axisLabel: { customValues: names.map((_, i) => i), formatter: (i) => names[i] ?? '', color: c.ink, fontSize: 12 },
