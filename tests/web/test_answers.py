@@ -17,7 +17,8 @@ from web_bodies import BAD, GOOD, LLAMA, SMALL
 _NOT_ON_THE_COMMAND_LINE = {"chalk", "quiz/check"}
 """Their command shows the claim they start from."""
 NOT_ASKED = {
-    "catalog_dir",  # files of the server
+    "calibration",  # files of the server
+    "catalog_dir",
     "price_file",
     "directory",
     "progress",  # the job's

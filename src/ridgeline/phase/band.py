@@ -87,17 +87,18 @@ def ratio_band(
 
     Args:
         deployment: Model, devices, efficiency.
-        time_s: Prices a deployment; broadcasts over samples in front of its own axes.
+        time_s: Prices a deployment; samples come in front of its own axes.
         spread: σ of a factor common to the whole time.
-        ndim: Axes of the time.
+        ndim: Axes of the batches and contexts that it is priced over.
         num: Samples.
         seed: Of the random generator.
 
     Source: first principles.
     """
     efficiency = sampled(deployment.efficiency, num=num, seed=seed, ndim=ndim)
+    base = np.asarray(time_s(deployment))
     times = np.asarray(time_s(replace(deployment, efficiency=efficiency)))
-    draws = np.random.default_rng(seed + 1).standard_normal((num,) + (1,) * ndim)
-    ratios = times * np.exp(spread * draws) / np.asarray(time_s(deployment))
+    draws = np.random.default_rng(seed + 1).standard_normal((num,) + (1,) * base.ndim)
+    ratios = times * np.exp(spread * draws) / base
     low, high = np.quantile(ratios, [0.1, 0.9], axis=0)
     return low, high

@@ -46,11 +46,25 @@ def _latency(axis: Any, result: Any) -> None:
         axis.plot(
             batch[m], result.rows["step_s"][m] * 1e3, color=colour, label=f"step, context {c:,}"
         )
+        _band(axis, result, m, batch[m], colour)
     axis.set(xscale="log", yscale="log", xlabel="batch [sequences]", ylabel="step time [ms]")
-    axis.set_title("Latency against batch")
+    axis.set_title("Latency against batch (shaded: 10-90 % band)")
     low = min(float(np.min(result.rows["step_s"])), float(np.min(terms["weight read"])))
     axis.set_ylim(bottom=low * 1e3 / 2)
     axis.legend(fontsize="small")
+
+
+def _band(axis: Any, result: Any, mask: Any, x: Any, colour: str, scale: str = "step_s") -> None:
+    """Shade the 10-90 % band of a figure that grows with the step; nothing where none was sampled.
+
+    Cost per token is proportional to the step, so that its band is the step's.
+    """
+    step = np.asarray(result.rows["step_s"])[mask]
+    value = np.asarray(result.rows[scale], dtype=float)[mask]
+    low, high = (np.asarray(result.rows[f"step_{q}_s"])[mask] / step for q in ("p10", "p90"))
+    if np.isfinite(low).all():
+        unit = 1e3 if scale == "step_s" else 1.0
+        axis.fill_between(x, value * low * unit, value * high * unit, color=colour, alpha=0.2, lw=0)
 
 
 def _cost(axis: Any, result: Any) -> None:
@@ -61,6 +75,7 @@ def _cost(axis: Any, result: Any) -> None:
             color=colour,
             label=f"context {c:,}",
         )
+        _band(axis, result, m, result.rows["batch"][m], colour, "usd_per_mtok")
         _mark_largest(axis, result, m, "batch", colour)
     floor = result.derived.get("chalk_cost_floor_usd_per_mtok")
     if floor:

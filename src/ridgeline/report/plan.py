@@ -6,7 +6,7 @@ import dataclasses
 import textwrap
 from typing import Any
 
-from ridgeline.report.flags import flag_lines
+from ridgeline.report.flags import flag_lines, wrapped
 from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
 from ridgeline.units import significant
 
@@ -35,6 +35,8 @@ def layout_json(layout: Any) -> dict[str, int] | None:
 def option_json(option: Any) -> dict[str, Any]:
     """Return one option as plain values in SI units."""
     values = {f.name: getattr(option, f.name) for f in dataclasses.fields(option)}
+    band = values.pop("band")
+    values |= {} if band is None else dataclasses.asdict(band)
     values["layout"] = layout_json(option.layout)
     values["prefill_layout"] = layout_json(option.prefill_layout)
     return values
@@ -93,6 +95,7 @@ def plan_text(result: Any) -> str:
         *textwrap.wrap(f"winner: {how_text(best)}", MAX_WIDTH, subsequent_indent="  "),
         render_table(_COLUMNS[1:], [_row(best)]),
         f"{significant(best.requests_per_s)} requests/s; {best.weights}, cache {best.kv}{paid}",
+        *_band_lines(best),
         "",
     ]
     if result.reasons:
@@ -103,6 +106,25 @@ def plan_text(result: Any) -> str:
     lines += [f"front of speed per user against tokens per device ({len(result.front)} points)"]
     lines += [_front_table(result, front), "", *flag_lines(result.flags)]
     return "\n".join(lines)
+
+
+def _band_lines(option: Any) -> list[str]:
+    """Return the 10-90 % band of an option, nothing where it was not sampled."""
+    band = option.band
+    if band is None:
+        return []
+
+    def span(low: float, high: float, scale: float = 1.0) -> str:
+        return f"{significant(low * scale)}..{significant(high * scale)}"
+
+    words = [
+        f"TTFT {span(band.ttft_p10_s, band.ttft_p90_s, 1e3)} ms",
+        f"TPOT {span(band.tpot_p10_s, band.tpot_p90_s, 1e3)} ms",
+        f"{span(band.tokens_per_s_per_device_p10, band.tokens_per_s_per_device_p90)} tok/s/device",
+    ]
+    if band.usd_per_mtok_p10 is not None:
+        words.append(f"{span(band.usd_per_mtok_p10, band.usd_per_mtok_p90)} USD/Mtok")
+    return wrapped(f"10..90 %: {', '.join(words)}")
 
 
 def how_text(option: Any) -> str:

@@ -43,6 +43,7 @@ def plot_plan(result: Any, path: Path) -> None:
 def _front(axis: Any, result: Any, key: str) -> None:
     speed = [o.tokens_per_s_per_user for o in result.front]
     axis.plot(speed, [getattr(o, key) for o in result.front], color="0.7", zorder=1)
+    _bands(axis, result, key)
     for i, (kind, mark, label) in enumerate(_KINDS):
         mine = [o for o in result.front if o.kind == kind]
         if mine:
@@ -69,6 +70,26 @@ def _front(axis: Any, result: Any, key: str) -> None:
     tpot = result.request["tpot_s"]
     if tpot is not None:
         axis.axvline(1 / tpot, color="0.4", linestyle=":", label=f"TPOT target {tpot * 1e3:.4g} ms")
+
+
+def _bands(axis: Any, result: Any, key: str) -> None:
+    """Draw the 10-90 % band of every point of the front in both directions."""
+    points = [o for o in result.front if o.band is not None]
+    if not points:
+        return
+    value = [getattr(o, key) for o in points]
+    low = [getattr(o.band, f"{key}_p10") for o in points]
+    high = [getattr(o.band, f"{key}_p90") for o in points]
+    speed = [o.tokens_per_s_per_user for o in points]
+    axis.vlines(speed, low, high, color="0.8", linewidth=1, zorder=0, label="10-90 % band")
+    axis.hlines(
+        value,
+        [1 / o.band.tpot_p90_s for o in points],
+        [1 / o.band.tpot_p10_s for o in points],
+        color="0.8",
+        linewidth=1,
+        zorder=0,
+    )
 
 
 def _runner_up(result: Any) -> list[tuple[str, Any, str, int]]:

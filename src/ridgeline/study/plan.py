@@ -23,6 +23,7 @@ from ridgeline.placement.pareto import pareto_front
 from ridgeline.placement.search import Candidates, joined, search
 from ridgeline.placement.space import Space, enumerate_layouts
 from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
+from ridgeline.study.plan_bands import banded
 from ridgeline.study.plan_options import (
     Objective,
     Option,
@@ -184,23 +185,24 @@ def plan(
     winner = replace(
         base, layout=space.one(int(found.layout[best])), precision=options[found.precision[best]]
     )
+    by_name = options_by_name(options)
+    chosen = [best, *others, *(int(i) for i in front)]
+    shown = banded([option(i) for i in chosen], base, load, by_name)
     return Plan(
         request={
             **_request(base, targets, isl, osl, objective, dtypes, kv_cache_dtypes, price, chunk),
             "routing": routing,
         },
         deployment=winner,
-        winner=option(best),
-        runners_up=tuple(option(i) for i in others),
-        front=tuple(option(int(i)) for i in front),
-        reasons=reasons(base, option(best), option(others[0]), options_by_name(options), load)
-        if others
-        else (),
+        winner=shown[0],
+        runners_up=tuple(shown[1 : 1 + len(others)]),
+        front=tuple(shown[1 + len(others) :]),
+        reasons=reasons(base, shown[0], shown[1], by_name, load) if others else (),
         num_combinations=total,
         num_fitting=len(found),
         flags=(*traffic_flags(base, routing), *_flags(base, price, pools=pools)),
         load=load,
-        precisions=options_by_name(options),
+        precisions=by_name,
     )
 
 

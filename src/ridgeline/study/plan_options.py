@@ -31,6 +31,20 @@ class Targets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OptionBand:
+    """10 and 90 % quantiles of an option's figures."""
+
+    tpot_p10_s: float
+    tpot_p90_s: float
+    ttft_p10_s: float
+    ttft_p90_s: float
+    tokens_per_s_per_device_p10: float
+    tokens_per_s_per_device_p90: float
+    usd_per_mtok_p10: float | None
+    usd_per_mtok_p90: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """One way to serve, in words and SI numbers."""
 
@@ -52,6 +66,8 @@ class Option:
     tokens_per_s_per_device: float
     usd_per_mtok: float | None
     """Per million output tokens, prompts included, idle devices paid for."""
+    band: OptionBand | None = None
+    """See `study.plan_bands`; None before an option is shown."""
 
 
 def options_by_name(options: Sequence[Precision]) -> dict[tuple[str, str], Precision]:

@@ -134,3 +134,23 @@ def test_deepseek_on_h800_near_the_published_step():
     assert step == pytest.approx(47.6e-3, rel=0.3)
     parts = {p.name: float(np.squeeze(p.time_s)) for p in result.breakdown.parts if p.is_network}
     assert parts["experts.dispatch"] < parts["experts.combine"]
+
+
+def test_every_shown_option_has_a_band(rack):
+    """p10 < figure < p90, and money moves with the time of a request."""
+    for o in (rack.winner, *rack.runners_up, *rack.front):
+        assert o.band is not None
+        assert o.band.tpot_p10_s < o.tpot_s < o.band.tpot_p90_s
+        assert o.band.ttft_p10_s < o.ttft_s < o.band.ttft_p90_s
+        low, high = o.band.tokens_per_s_per_device_p10, o.band.tokens_per_s_per_device_p90
+        assert low < o.tokens_per_s_per_device < high
+        assert o.band.usd_per_mtok_p90 / o.usd_per_mtok == pytest.approx(
+            o.tokens_per_s_per_device / low
+        )
+
+
+def test_an_ideal_plan_has_no_width():
+    found = plan("llama-3.1-8b", on="hgx-h100-8", efficiency="ideal", **LENGTHS).winner
+    assert found.band is not None
+    assert found.band.tpot_p10_s == pytest.approx(found.tpot_s)
+    assert found.band.tpot_p90_s == pytest.approx(found.tpot_s)
