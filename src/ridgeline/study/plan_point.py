@@ -105,7 +105,7 @@ def plan_point(plan: Plan, option: Option) -> PlanPoint:
         transfer_s=transfer,
         memory_bytes={k: float(np.asarray(v)) for k, v in memory.items()},
         capacity_bytes=plan.deployment.cluster.device.memory.usable_bytes,
-        device_s_per_token=device_time_s(plan.deployment, option, plan.precisions, load),
+        device_s_per_token=device_time_s(option, steps[0].limits_s, load),
     )
 
 

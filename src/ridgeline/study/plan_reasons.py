@@ -12,6 +12,9 @@ from ridgeline.phase.deployment import Deployment, step_breakdown
 from ridgeline.phase.serving import Load
 from ridgeline.study.plan_options import Option
 
+_REST = "prefill, imbalance of pools, idle devices"
+"""Device time of a token that is not decode."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
@@ -34,7 +37,10 @@ def reasons(
 
     Device-seconds per token are what throughput and cost divide by; prefill is the rest.
     """
-    first, second = (device_time_s(base, o, precisions, load) for o in (winner, runner_up))
+    first, second = (
+        device_time_s(o, _decode_limits(base, o, precisions, load), load)
+        for o in (winner, runner_up)
+    )
     names = {**first, **second}
     rows = [
         Reason(limit=n, winner_s=first.get(n, 0.0), runner_up_s=second.get(n, 0.0)) for n in names
@@ -42,16 +48,26 @@ def reasons(
     return tuple(sorted(rows, key=lambda r: -abs(r.winner_s - r.runner_up_s)))
 
 
-def device_time_s(
+def device_time_s(option: Option, limits_s: Mapping[str, float], load: Load) -> dict[str, float]:
+    """Return the device-seconds per output token of an option by limit; they sum to its rate's.
+
+    Args:
+        option: One way to serve.
+        limits_s: Its decode step by limit.
+        load: Lengths.
+    """
+    scale = int(option.layout.num_devices) / option.batch / load.tokens_per_step
+    limits = {name: seconds * scale for name, seconds in limits_s.items()}
+    limits[_REST] = 1 / option.tokens_per_s_per_device - sum(limits.values())
+    return limits
+
+
+def _decode_limits(
     base: Deployment,
     option: Option,
     precisions: Mapping[tuple[str, str], Precision],
     load: Load,
 ) -> dict[str, float]:
-    """Return the device-seconds per output token of an option by limit; they sum to its rate's.
-
-    Limits are those of decode; the last entry is all else.
-    """
     deployment = replace(
         base,
         layout=option.layout,
@@ -61,8 +77,4 @@ def device_time_s(
     step = step_breakdown(
         deployment, phase="decode", batch=float(option.batch), context=load.mean_context
     )
-    scale = int(option.layout.num_devices) / option.batch / load.tokens_per_step
-    limits = {k: float(np.asarray(v)) * scale for k, v in step.limit_s().items()}
-    total = 1 / option.tokens_per_s_per_device
-    limits["prefill, imbalance of pools, idle devices"] = total - sum(limits.values())
-    return limits
+    return {name: float(np.asarray(seconds)) for name, seconds in step.limit_s().items()}
