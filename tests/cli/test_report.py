@@ -1,5 +1,6 @@
 """`--report FILE.html`: every verb, one self-contained file that holds what was printed."""
 
+import datetime as dt
 import json
 import re
 from html.parser import HTMLParser
@@ -39,6 +40,7 @@ MORE = (
     "plan llama-3.1-8b --on hgx-h100-8 --isl 1k --osl 128 --emit vllm",
     "estimate llama-3.1-8b --on h100-sxm --batch 8 --sweep memory_bandwidth=0.5x,1x",
     "show model llama-3.1-8b",
+    "lecture C1-N7",
 )
 VOID = {"meta", "br", "img", "link", "path", "use", "rect", "circle"}
 
@@ -113,6 +115,14 @@ def test_command_asks_the_same_again(tmp_path):
     first = CliRunner().invoke(_root, [*words.split(), "--report", str(file)])
     again = re.search(r"<pre>ridgeline (.*?)</pre>", file.read_text())[1]
     assert CliRunner().invoke(_root, again.split()).stdout == first.stdout
+
+
+def test_prices_of_today_stay_those_of_today(tmp_path):
+    """A default day is written into the command, so that it asks for the same day later."""
+    file = tmp_path / "out.html"
+    CliRunner().invoke(_root, ["prices", "list", "gpt-6", "--report", str(file)])
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    assert f"<pre>ridgeline prices list gpt-6 --date {today}</pre>" in file.read_text()
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,11 @@ def _check(path: Path, style: str) -> None:
 def _stop_of(function: Callable[..., Any], args: Sequence[Any], options: Any) -> Any:
     """Return the exit that a verb ends with (a check that failed), None where it just returns."""
     try:
-        function(*args, **options)
+        try:
+            function(*args, **options)
+        except InputError:
+            # A claim of the lecture may have no picture; anything else fails again.
+            function(*args, **{**options, "plot": None} if "plot" in options else options)
     except (SystemExit, click.exceptions.Exit) as stop:
         return stop
     return None
@@ -133,8 +137,11 @@ def _given(context: click.Context) -> Iterator[tuple[click.Parameter, Any, bool]
         if name in {"style", "report_file", "plot", "help"} or name not in context.params:
             continue
         source = context.get_parameter_source(name)
-        default = source == click.core.ParameterSource.DEFAULT
-        yield parameter, context.params[name], not default
+        given = source != click.core.ParameterSource.DEFAULT
+        value = context.params[name]
+        if isinstance(parameter.type, click.DateTime) and value is None:
+            value, given = dt.datetime.now(tz=dt.UTC), True  # prices of today, tomorrow too
+        yield parameter, value, given
 
 
 def _typed(context: click.Context) -> Iterator[str]:
@@ -143,7 +150,7 @@ def _typed(context: click.Context) -> Iterator[str]:
         if not given:
             continue
         for each in _each(value):
-            word = each.date().isoformat() if isinstance(each, dt.datetime) else str(each)
+            word = _word(each)
             if isinstance(parameter, click.Argument):
                 yield word
             elif isinstance(parameter, click.Option) and parameter.is_flag:
@@ -155,6 +162,12 @@ def _typed(context: click.Context) -> Iterator[str]:
 def _each(value: Any) -> Iterator[Any]:
     """Yield the values of an option that may be repeated."""
     yield from value if isinstance(value, tuple) else (value,)
+
+
+def _word(value: Any) -> str:
+    if value is None or value is False:
+        return "-"
+    return value.date().isoformat() if isinstance(value, dt.datetime) else str(value)
 
 
 def _asked(context: click.Context) -> Any:
@@ -169,7 +182,7 @@ def _asked(context: click.Context) -> Any:
     rows = [
         {
             "what": parameter.opts[0],
-            "value": "-" if value in (None, (), False) else str(value),
+            "value": ", ".join(map(_word, _each(value))) or "-",
             "given": "given" if given else "default",
             "about": getattr(parameter, "help", None) or "",
         }
