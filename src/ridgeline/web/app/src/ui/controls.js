@@ -67,12 +67,20 @@ export function Choice({ label, value, options, onChange, help, name }) {
   </div>`
 }
 
+/** What is typed until it is done: an answer that arrives meanwhile must not undo it. */
+function useTyped(value) {
+  const [typed, setTyped] = useState(null)
+  return { shown: typed ?? value, onInput: (event) => setTyped(event.currentTarget.value), done: () => setTyped(null) }
+}
+
 export function Text({ label, value, onChange, help, name, placeholder }) {
   const { id, helpId } = useField(help)
+  const { shown, onInput, done } = useTyped(value)
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    <input id=${id} name=${name} type="text" spellcheck=${false} autocomplete="off" placeholder=${placeholder} value=${value}
-      aria-describedby=${helpId} onChange=${(event) => onChange(event.currentTarget.value.trim(), true)} />
+    <input id=${id} name=${name} type="text" spellcheck=${false} autocomplete="off" placeholder=${placeholder} value=${shown}
+      aria-describedby=${helpId} onInput=${onInput} onBlur=${done}
+      onChange=${(event) => { done(); onChange(event.currentTarget.value.trim(), true) }} />
     <${Help} id=${helpId} text=${help} />
   </div>`
 }
@@ -80,13 +88,16 @@ export function Text({ label, value, onChange, help, name, placeholder }) {
 /** A number typed: {min, max, step, unit}. Out of bounds stays as typed: the server says the rule. */
 export function Number_({ label, value, onChange, help, name, unit, min, max, step = 'any' }) {
   const { id, helpId } = useField(help)
-  const onInput = (event) => {
+  const { shown, onInput, done } = useTyped(value)
+  const onDone = (event) => {
     const number = event.currentTarget.valueAsNumber
+    done()
     if (Number.isFinite(number)) onChange(number, true)
   }
   return html`<div class="field">
     <label for=${id}>${label}${unit ? html` <span class="unit">${unit}</span>` : null}</label>
-    <input id=${id} name=${name} type="number" min=${min} max=${max} step=${step} value=${value} aria-describedby=${helpId} onChange=${onInput} />
+    <input id=${id} name=${name} type="number" min=${min} max=${max} step=${step} value=${shown} aria-describedby=${helpId}
+      onInput=${onInput} onBlur=${done} onChange=${onDone} />
     <${Help} id=${helpId} text=${help} />
   </div>`
 }
