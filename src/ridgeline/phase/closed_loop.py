@@ -193,10 +193,15 @@ def _together(arrived: Array, batch: Array) -> Array:
 def _gathering_steps(rate: Array, groups: float, most: float) -> Array:
     """Return the mean wait for a prompt for every attention group [steps].
 
-    Arrivals `rate` per step fill the groups after (groups - 1) / rate steps, or the first one
-    gives up after `most`; those in between wait half of that.
+    A prompt goes to the group whose request ended, any of G: all have one after G·(1 + 1/2 + ...
+    + 1/G) arrivals at `rate` per step, unless the first gives up after `most` steps. It waits for
+    all of that window, the n that follow for half of it.
     """
-    return np.minimum((groups - 1.0) / np.maximum(rate, 1e-9), most) / 2
+    if groups <= 1:
+        return np.zeros_like(rate)
+    arrivals = groups * float(np.sum(1.0 / np.arange(1.0, groups + 1.0)))
+    window = np.minimum(arrivals / np.maximum(rate, 1e-9), most)
+    return window * (1.0 + rate * window / 2) / (1.0 + rate * window)
 
 
 def _queue_steps(customers: Array, service: Array, think: Array) -> Array:

@@ -70,9 +70,13 @@ def test_a_scheduler_that_looks_every_thirty_steps_makes_prompts_wait_for_fiftee
 
 
 def test_prompts_wait_until_every_attention_group_has_one():
-    """Four groups fill after 3 arrivals of 1/8 per step: 24 steps, 12 on average."""
-    steps = _gathering_steps(np.array([1 / 8, 1 / 1000]), 4.0, 60.0)
-    assert steps == pytest.approx([12.0, 30.0])
+    """Four groups have one each after 4 (1 + 1/2 + 1/3 + 1/4) = 25/3 arrivals.
+
+    At 1/3 per step that takes 25 steps: (25 + 25/3 · 12.5) / (1 + 25/3) = 13.84 on average. At
+    1/100 per step the first gives up after 60: (60 + 0.6 · 30) / 1.6 = 48.75.
+    """
+    steps = _gathering_steps(np.array([1 / 3, 1 / 100]), 4.0, 60.0)
+    assert steps == pytest.approx([13.84, 48.75], rel=1e-3)
     assert _gathering_steps(np.array(1 / 8), 1.0, 60.0) == 0.0
     assert _gathering_steps(np.array(1 / 8), 4.0, 0.0) == 0.0
 
