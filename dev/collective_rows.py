@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ridgeline.cost.network_records import RACK
 from ridgeline.hardware.records import Cluster, Device, MemoryTier, NetworkTier
 
 # Datasheet rate per device and direction [B/s], tier and generation of the measured systems.
@@ -20,9 +21,11 @@ SYSTEMS = {
     "gb300": ("blackwell_ultra", "scale_up", 900e9),
     "l40s": ("ada", "pcie", 31.5e9),
     "rtx_pro_6000_server": ("blackwell_rtx", "pcie", 63e9),
+    "b60": ("battlemage", "pcie", 31.5e9),
 }
 ITEM = {"half": 2, "int8": 1, "bfloat16": 2}
 ENGINES = {"vLLM_custom_graph", "SGLang_CustomAllReduce_graph", "TRTLLM"}
+NO_P2P = {"sglang 0.5.10", "trtllm 1.3.0rc10", "vllm 0.19.0"}
 NCCL_KINDS = {
     "all_gather": "all_gather",
     "all_reduce": "all_reduce",
@@ -40,10 +43,12 @@ def measurements(root: Path) -> pd.DataFrame:
         for path in sorted((root / system / "comm").glob("*/*/*.parquet")):
             library, version, name = path.parts[-3:]
             data = pd.read_parquet(path)
-            if name.startswith("nccl"):
+            if name.startswith(("nccl", "oneccl")):
                 frame = _nccl(data)
             elif name.startswith("custom_allreduce"):
                 frame = _engine(data)
+            elif name.startswith("trtllm_alltoall"):
+                frame = _one_copy(data)
             elif name.startswith("wideep_deepep"):
                 frame = _deepep(data, normal="normal" in name, system=system)
             else:
@@ -54,6 +59,8 @@ def measurements(root: Path) -> pd.DataFrame:
     rows = rows[~((rows.system == "h200_sxm") & (rows.nodes > 1))]
     # The L40S host is broken beyond one pair: 4 devices get 4.7 GB/s where 2 get 19.6.
     rows = rows[~((rows.system == "l40s") & (rows.group > 2))]
+    # Older runs of engines on the RTX host staged all copies in host memory (15 GB/s, no P2P).
+    rows = rows[~((rows.system == "rtx_pro_6000_server") & rows.version.isin(NO_P2P))]
     keys = ["system", "library", "kind", "group", "nodes", "payload_bytes", "top_k", "experts"]
     median = rows.groupby([*keys, "phase"], as_index=False, dropna=False).time_s.median()
     return median[median.time_s > 0]
@@ -99,6 +106,41 @@ def _deepep(data: pd.DataFrame, *, normal: bool, system: str) -> pd.DataFrame:
             )
         )
     return pd.concat(frames, ignore_index=True)
+
+
+def _one_copy(data: pd.DataFrame) -> pd.DataFrame:
+    """TensorRT-LLM's exchange inside one NVLink domain, 2 to 64 ranks: one copy per rank.
+
+    A dispatch needs the preparation (who sends how much to whom) of its layer.
+    """
+    data = data[data.kernel_source.eq("NVLinkTwoSided") & data.moe_dtype.isin(["bfloat16", "fp8"])]
+    keys = ["moe_dtype", "num_tokens", "moe_ep_size"]
+    wide = data.pivot_table(
+        index=[*keys, "hidden_size", "topk", "num_experts"], columns="op_name", values="latency"
+    ).reset_index()
+    frames = []
+    for phase in ("dispatch", "combine"):
+        part = wide if phase == "dispatch" else wide[wide.moe_dtype == "bfloat16"]
+        width = part.moe_dtype.map({"bfloat16": 2, "fp8": 1}) if phase == "dispatch" else 2
+        time = part[f"alltoall_{phase}"]
+        if phase == "dispatch":
+            time = time + part.alltoall_prepare
+        # Routing was dealt evenly: a token's copies go to min(k, n) ranks, one expert of each.
+        ranks = np.minimum(part.topk, part.moe_ep_size)
+        payload = part.num_tokens * ranks * part.hidden_size * width
+        frame = _frame(part, "one_copy", "all_to_all", part.moe_ep_size, payload, time * 1e-3)
+        frames.append(
+            frame.assign(phase=phase, top_k=ranks.to_numpy(), experts=part.moe_ep_size.to_numpy())
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def key_of(system: str, *, multi_node: bool) -> str:
+    """Return the key of the records that a system's rows are fitted into."""
+    generation, tier, _ = SYSTEMS[system]
+    if multi_node:
+        return f"{generation}:scale_out"
+    return f"{generation}:{tier}{RACK if system.startswith('gb') else ''}"
 
 
 def _frame(data, library, kind, group, payload, time_s) -> pd.DataFrame:  # noqa: ANN001

@@ -1,7 +1,9 @@
 """Fit launch, step and bandwidth share of collectives to measurements; write the records.
 
     AICONFIGURATOR_DATA=.../systems/data RIDGELINE_TRUTH=.../truth \
-        uv run --with pyarrow --with scipy python dev/fit_collectives.py [--write]
+        uv run --with pyarrow --with scipy python dev/fit_collectives.py [--write | --halves]
+
+--halves fits every other payload size and scores the sizes left out.
 
 AICONFIGURATOR_DATA is `aiconfigurator_core/systems/data` of the unpacked PyPI wheel
 aiconfigurator-core 0.12.0 (Apache-2.0); RIDGELINE_TRUTH holds open measurements that are never
@@ -18,24 +20,35 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from collective_checks import check
-from collective_rows import SHARP, SYSTEMS, WIRE, cluster_of, measurements
+from collective_rows import SHARP, SYSTEMS, WIRE, cluster_of, key_of, measurements
 from scipy.optimize import least_squares
 
 from ridgeline.cost.collectives import collective_time
-from ridgeline.cost.network_records import LinkRecord, NetworkEfficiency
+from ridgeline.cost.network_records import RACK, LinkRecord, NetworkEfficiency, priors
 from ridgeline.model.layout import Layout
 from ridgeline.model.work import Message, Routing
 
 OUT = Path(__file__).parent.parent / "src/ridgeline/cost/network_fits.py"
 TRAIN = {
-    "ampere": "a100_sxm",
-    "hopper": "h100_sxm",
-    "blackwell": "b200_sxm",
-    "blackwell_ultra": "b300_sxm",
-    "ada": "l40s",
-    "blackwell_rtx": "rtx_pro_6000_server",
+    "a100_sxm": ("a100_sxm",),
+    "h100_sxm": ("h100_sxm", "h200_sxm"),
+    "b200_sxm": ("b200_sxm",),
+    "b300_sxm": ("b300_sxm",),
+    "gb200": ("gb200", "gb300"),
+    "rtx_pro_6000_server": ("rtx_pro_6000_server",),
+    "l40s": ("l40s",),
 }
-PARAMETERS = ("launch_s", "step_s", "bandwidth_share", "sharpness", "own_share", "expert_s")
+"""Fitted system, and those that its records price; the others of them are held out."""
+RTX = "blackwell_rtx:pcie"
+PARAMETERS = (
+    "launch_s",
+    "step_s",
+    "bandwidth_share",
+    "sharpness",
+    "own_share",
+    "expert_s",
+    "contention",
+)
 START = {
     "launch_s": 6e-6,
     "step_s": 1e-6,
@@ -43,6 +56,7 @@ START = {
     "sharpness": 0.7,
     "own_share": 0.3,
     "expert_s": 1e-8,
+    "contention": 0.3,
 }
 LOW = {
     "launch_s": 1e-7,
@@ -51,6 +65,7 @@ LOW = {
     "sharpness": 0.35,
     "own_share": 1e-3,
     "expert_s": 1e-10,
+    "contention": 1e-3,
 }
 HIGH = {
     "launch_s": 3e-4,
@@ -59,6 +74,7 @@ HIGH = {
     "sharpness": 6.0,
     "own_share": 1.5,
     "expert_s": 1e-6,
+    "contention": 8.0,
 }
 
 
@@ -86,7 +102,8 @@ class Task:
         mine = rows[(rows.library == self.library) & (rows.kind == self.kind) & nodes]
         if self.phase:
             # One or two experts per device and top-1 or 2: a case of its own, no real model.
-            mine = mine[(mine.phase == self.phase) & (mine.experts >= 64)]
+            few = mine.library.ne("one_copy") & (mine.experts < 64)
+            mine = mine[(mine.phase == self.phase) & ~few]
         return mine[mine.payload_bytes >= 1e3]
 
 
@@ -99,7 +116,11 @@ TASKS = (
     *(
         Task(library, "all_to_all", (algorithm,), multi_node=far, phase=phase)
         for far in (False, True)
-        for library, algorithm in (("deepep_ll", "direct"), ("deepep_normal", "hierarchical"))
+        for library, algorithm in (
+            ("deepep_ll", "direct"),
+            ("deepep_normal", "hierarchical"),
+            ("one_copy", "one_copy"),
+        )
         for phase in ("dispatch", "combine")
     ),
 )
@@ -113,7 +134,7 @@ def predict(rows: pd.DataFrame, system: str, task: Task, records: dict) -> np.nd
     wanted = [a for a in (*task.algorithms, *task.extra) if a in names]
     group = rows.group.to_numpy()
     routing = None
-    if task.library.startswith("deepep"):
+    if task.phase:
         routing = Routing(
             top_k=rows.top_k.to_numpy(),
             num_experts=rows.experts.to_numpy(),
@@ -146,25 +167,30 @@ def unpack(vector: np.ndarray, task: Task, key: str, base: dict) -> dict:
     """Return records with the vector's parameters put in."""
     records = dict(base)
     shared = dict(zip(PARAMETERS, np.exp(vector[: len(PARAMETERS)]), strict=True))
-    tier = key.split(":")[1]
+    tier = key.split(":")[1].removesuffix(RACK)
     rest = list(np.exp(vector[len(PARAMETERS) :]))
     for i, algorithm in enumerate(task.algorithms):
         own = dict(shared)
         if i:
             # The second algorithm has its own start and its own share of the link.
             own["launch_s"], own["bandwidth_share"] = rest[2 * i - 2], rest[2 * i - 1]
-        if algorithm in ("in_network", "one_shot", "hierarchical"):
+        if algorithm in ("in_network", "one_shot", "hierarchical", "one_copy"):
             own["own_share"] = 0.0
-        if not task.phase:
+        if not task.phase or algorithm == "one_copy":
             own["expert_s"] = 0.0
+        if tier != "pcie":
+            own["contention"] = 0.0
+        elif key.startswith("ada"):
+            # One pair does not show it; the other host with PCIe does.
+            own["contention"] = base[task.record_kind, algorithm, RTX].contention
         records[(task.record_kind, algorithm, key)] = LinkRecord(wire_latency_s=WIRE[tier], **own)
     return records
 
 
 def fit(rows: pd.DataFrame, system: str, task: Task, base: dict) -> dict:
     """Return `base` with the task's algorithms fitted to rows of one system."""
-    generation, tier, _ = SYSTEMS[system]
-    key = f"{generation}:{'scale_out' if task.multi_node else tier}"
+    generation = SYSTEMS[system][0]
+    key = key_of(system, multi_node=task.multi_node)
     task = replace(
         task,
         algorithms=tuple(a for a in task.algorithms if a != "in_network" or generation in SHARP),
@@ -216,24 +242,52 @@ def main() -> None:
     rows = measurements(Path(os.environ["AICONFIGURATOR_DATA"]))
     records: dict = {}
     scored = []
-    for generation, train in TRAIN.items():
+    halves = "--halves" in sys.argv
+    for train, priced in TRAIN.items():
         for task in TASKS:
             mine = task.rows(rows)
             if not (mine.system == train).any():
                 continue
             chosen = mine[mine.system == train]
+            if halves:
+                even = chosen.groupby("group").payload_bytes.rank("dense") % 2 == 0
+                records = fit(chosen[even], train, task, records)
+                part = errors(chosen[~even], train, task, records)
+                scored.append(part.assign(role="other sizes"))
+                continue
             records = fit(chosen, train, task, records)
-            for system, (other, _, _) in SYSTEMS.items():
-                if other == generation and (mine.system == system).any():
+            for system in priced:
+                if (mine.system == system).any():
                     held = "fitted" if system == train else "held out"
                     part = errors(mine[mine.system == system], system, task, records)
                     scored.append(part.assign(role=held))
-            print(generation, _name(task), flush=True)
+            print(train, _name(task), flush=True)
     table = pd.concat(scored)
     report(table)
+    if halves:
+        return
+    print("\nPriors: each system from the medians of the other places")
+    report(pd.concat(unseen(rows, records)))
     check(Path(os.environ["RIDGELINE_TRUTH"]), records)
     if "--write" in sys.argv:
         write(records, table)
+
+
+def unseen(rows: pd.DataFrame, records: dict) -> list[pd.DataFrame]:
+    """Return errors of the prior that each system would get if nobody had measured it."""
+    found = []
+    for system in (*TRAIN, "b60"):
+        if system == "gb200":
+            continue
+        place = key_of(system, multi_node=False)
+        others = {k: r for k, r in records.items() if k[2] != place}
+        for task in TASKS:
+            mine = task.rows(rows)
+            mine = mine[mine.system == system]
+            if len(mine) and not task.multi_node:
+                part = errors(mine, system, task, priors(others))
+                found.append(part.assign(role="unseen"))
+    return found
 
 
 def report(table: pd.DataFrame) -> None:
@@ -247,18 +301,19 @@ def report(table: pd.DataFrame) -> None:
 def write(records: dict, table: pd.DataFrame) -> None:
     """Write the records as a Python table."""
     lines = [HEADER]
-    for (kind, algorithm, key), r in records.items():
-        generation, tier = key.split(":")
-        task = f"{_library(algorithm)} {kind}{' multi-node' if tier == 'scale_out' else ''}"
-        mine = table[(table.system == TRAIN[generation]) & (table.task == task)].error
+    for (kind, algorithm, place), r in records.items():
+        far = " multi-node" if place.endswith("scale_out") else ""
+        train = next(s for s in TRAIN if key_of(s, multi_node=bool(far)) == place)
+        mine = table[(table.system == train) & (table.task == f"{_library(algorithm)} {kind}{far}")]
         # Half of the 10-90 % width of measured over fitted.
-        spread = float(np.quantile(1 / (1 + mine), 0.9) - np.quantile(1 / (1 + mine), 0.1)) / 2
+        ratio = 1 / (1 + mine.error)
+        spread = float(ratio.quantile(0.9) - ratio.quantile(0.1)) / 2
         lines.append(
-            f"{kind:14} {algorithm:12} {generation:15} {tier:9}"
+            f"{f'{kind} {algorithm} {place}':47} {mine.group.max():2}"
             f" {r.launch_s * 1e6:5.3g} {r.step_s * 1e6:5.2f} {r.wire_latency_s * 1e6:1.0f}"
-            f" {r.bandwidth_share:5.3f} {r.sharpness:5.3f} {r.own_share:5.3f}"
+            f" {r.bandwidth_share:5.3f} {r.contention:4.2f} {r.sharpness:4.2f} {r.own_share:4.2f}"
             f" {r.expert_s * 1e6:5.3f}"
-            f" {100 * mine.abs().median():4.1f} {100 * spread:2.0f}"
+            f" {100 * mine.error.abs().median():4.1f} {100 * spread:2.0f}"
         )
     OUT.write_text("\n".join([*lines, FOOTER]))
 
@@ -266,14 +321,15 @@ def write(records: dict, table: pd.DataFrame) -> None:
 def _library(algorithm: str) -> str:
     if algorithm in ("one_shot", "two_shot"):
         return "engine"
-    return {"direct": "deepep_ll", "hierarchical": "deepep_normal"}.get(algorithm, "nccl")
+    names = {"direct": "deepep_ll", "hierarchical": "deepep_normal", "one_copy": "one_copy"}
+    return names.get(algorithm, "nccl")
 
 
 HEADER = '''"""Fitted figures of collectives; written by dev/fit_collectives.py, never by hand.
 
 Measurements: NVIDIA aiconfigurator-core 0.12.0 (PyPI, Apache-2.0), read on 2026-12-01: NCCL 2.23
 to 2.29, custom all-reduce of vLLM, SGLang and TensorRT-LLM under CUDA graphs (their median),
-DeepEP as of SGLang 0.5.6 and 0.5.12.
+DeepEP as of SGLang 0.5.6 and 0.5.12, TensorRT-LLM 1.2 between the ranks of one NVLink domain.
 """
 
 from __future__ import annotations
@@ -286,13 +342,16 @@ class Fit(NamedTuple):
 
     kind: str
     algorithm: str
-    generation: str
-    tier: str
+    place: str
+    """Generation and tier."""
+    ranks: int
+    """Largest group measured."""
     launch_us: float
     step_us: float
     wire_us: float
     """Catalogue latency of the measured tier."""
     bandwidth_share: float
+    contention: float
     sharpness: float
     own_share: float
     expert_us: float
@@ -303,14 +362,16 @@ class Fit(NamedTuple):
 
 
 SYSTEMS = {
-    "ampere": "A100 SXM",
-    "hopper": "H100 SXM",
-    "blackwell": "B200 SXM",
-    "blackwell_ultra": "B300 SXM",
-    "ada": "L40S (one pair)",
-    "blackwell_rtx": "RTX PRO 6000 Server",
+    "ampere:scale_up": "A100 SXM",
+    "hopper:scale_up": "H100 SXM",
+    "hopper:scale_out": "H100 SXM, 2 to 8 nodes",
+    "blackwell:scale_up": "B200 SXM",
+    "blackwell_ultra:scale_up": "B300 SXM",
+    "blackwell:scale_up@rack": "GB200",
+    "ada:pcie": "L40S (one pair)",
+    "blackwell_rtx:pcie": "RTX PRO 6000 Server",
 }
-"""Generation to the system measured and fitted; H200, GB200 and GB300 were held out."""
+"""Place to the system measured and fitted; H200 and GB300 were held out."""
 
 # Columns are the fields of Fit, in order.
 _TABLE = """'''
@@ -318,8 +379,8 @@ FOOTER = '''"""
 
 
 def _fit(line: str) -> Fit:
-    kind, algorithm, generation, tier, *figures = line.split()
-    return Fit(kind, algorithm, generation, tier, *(float(figure) for figure in figures))
+    kind, algorithm, place, ranks, *figures = line.split()
+    return Fit(kind, algorithm, place, int(ranks), *(float(figure) for figure in figures))
 
 
 FITS: tuple[Fit, ...] = tuple(_fit(line) for line in _TABLE.splitlines() if line)

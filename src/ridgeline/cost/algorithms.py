@@ -2,6 +2,7 @@
 
 `ring_ll` and `pairwise_ll` send what `ring` and `pairwise` send, by the low-latency protocol of
 the library (flags in the data instead of fences): a smaller launch, a smaller share of the link.
+`one_copy` sends what `hierarchical` sends, by kernels for racks of one scale-up domain.
 
 Legend: S payload; n ranks; m_i ranks under one unit of tier i; b_i = m_{i-1} ranks under one
 unit below (b_0 = 1); q_i = m_i/b_i. Bytes are per device and direction.
@@ -32,6 +33,8 @@ class Plan:
     """What a rank copies to itself."""
     overlapped: bool
     """Chunks flow through the tiers together: the slowest tier counts, not the sum."""
+    mapped: bool = False
+    """A kernel of a serving engine over memory that devices map of each other."""
 
 
 def plans(message: Message, cluster: Cluster, members: tuple[Number, ...]) -> list[Plan]:
@@ -78,43 +81,71 @@ class _Builder:
         return hops(self.tiers[index], self.members[index], pattern)
 
     def ring(self, name: str, whole: Number, passes: int) -> Plan:
-        """`passes` × ((q−1) steps and (q−1)/q of the buffer that is left at this tier)."""
+        """`passes` rings through all ranks: (n−1)/n of the buffer over every edge.
+
+        Of the n edges n/b − n/m cross tier i; one ring per rank of a unit shares its links.
+        """
+        n = self.group
+        bytes_ = tuple(
+            passes * (q > 1) * np.divide(np.subtract(n, 1), n) * whole / b
+            for q, b in zip(self.units, self.below, strict=True)
+        )
+        steps = tuple(
+            passes * np.maximum(0.0, np.ceil(np.divide(n, b)) - np.ceil(np.divide(n, m)))
+            for m, b in zip(self.members, self.below, strict=True)
+        )
+        own = passes * np.divide(whole, n)
+        return self._plan(name, steps, bytes_, "neighbour", overlapped=True, own=own)
+
+    def direct(
+        self,
+        name: str,
+        whole: Number,
+        passes: int,
+        *,
+        mapped: bool = False,
+        overlapped: bool = False,
+    ) -> Plan:
+        """Tier after tier, everybody to everybody at once: (q−1)/q of what is left there."""
         bytes_ = tuple(
             passes * (q - 1) / q * whole / b for q, b in zip(self.units, self.below, strict=True)
         )
-        steps = tuple(passes * (q - 1) for q in self.units)
-        own = passes * np.divide(whole, self.group)
-        return self._plan(name, steps, bytes_, "neighbour", overlapped=True, own=own)
-
-    def direct(self, name: str, whole: Number, passes: int) -> Plan:
-        """The bytes of the ring in one step per pass: everybody to everybody at once."""
-        ring = self.ring(name, whole, passes)
         steps = tuple(passes * (q > 1) * self._hops(i, "spread") for i, q in enumerate(self.units))
-        return self._plan(name, steps, ring.bytes, "spread", overlapped=False, own=ring.own_bytes)
+        own = passes * np.divide(whole, self.group)
+        return self._plan(
+            name, steps, bytes_, "spread", overlapped=overlapped, own=own, mapped=mapped
+        )
 
     def all_reduce(self) -> list[Plan]:
-        """Ring, double binary tree, one-shot, two-shot and, where a switch can, in-network."""
+        """Ring, double binary trees, one- and two-shot, hierarchical, in-network where it can."""
         whole = self.payload
         found = [
             self.ring("ring", whole, 2),
             self.ring("ring_ll", whole, 2),
-            self._tree(whole),
+            *self._trees(whole),
             self._one_shot(whole),
-            self.direct("two_shot", whole, 2),
+            self.direct("hierarchical", whole, 2, overlapped=True),
+            self.direct("two_shot", whole, 2, mapped=True),
         ]
         if any(tier.in_network_reduction for tier in self.tiers):
             found.append(self._in_network(found[-1], whole))
         return found
 
-    def _tree(self, whole: Number) -> Plan:
+    def _trees(self, whole: Number) -> list[Plan]:
         """Chains inside the innermost tier, two binary trees over the others, up and down.
 
-        2·(q−1) steps inside, 2·⌈log2 q⌉ outside, 2·S/b bytes on each tier.
+        2·(q−1) steps inside, 2·⌈log2 q⌉ outside. Two units swap S/b; of more, the busiest is
+        inside one tree and a leaf of the other: 2·S/b. Within one host libraries build none.
         """
+        if self.tiers[-1].name == "pcie" or len(self.tiers) == 1:
+            return []
         outside = [2 * np.ceil(np.log2(np.maximum(1, q))) for q in self.units[1:]]
         steps = (2 * (self.units[0] - 1), *outside)
-        bytes_ = tuple(2 * (q > 1) * whole / b for q, b in zip(self.units, self.below, strict=True))
-        return self._plan("tree", steps, bytes_, "neighbour", overlapped=True)
+        bytes_ = tuple(
+            np.clip(q - 1, 0, 2) * whole / b if i else 2 * (q - 1) / q * whole
+            for i, (q, b) in enumerate(zip(self.units, self.below, strict=True))
+        )
+        return [self._plan("tree", steps, bytes_, "neighbour", overlapped=True)]
 
     def _one_shot(self, whole: Number) -> Plan:
         """Everybody sends the whole buffer to everybody: one step, (n−1)·S bytes."""
@@ -122,7 +153,7 @@ class _Builder:
         bytes_ = tuple(
             np.subtract(m, b) * whole for m, b in zip(self.members, self.below, strict=True)
         )
-        return self._plan("one_shot", steps, bytes_, "spread", overlapped=True)
+        return self._plan("one_shot", steps, bytes_, "spread", overlapped=True, mapped=True)
 
     def _in_network(self, two_shot: Plan, whole: Number) -> Plan:
         """The switch adds and multicasts: a device sends S for its share and S/q of the sum."""
@@ -150,8 +181,13 @@ class _Builder:
         own = np.divide(self.payload, self.group)
         routing = self.message.routing
         if routing is None:
+            # A library posts sends peer by peer: its start grows with every doubling of them.
+            posted = tuple(
+                step * np.maximum(1.0, np.ceil(np.log2(q)))
+                for step, q in zip(steps, self.units, strict=True)
+            )
             return [
-                self._plan(name, steps, bytes_, "spread", overlapped=True, own=own)
+                self._plan(name, posted, bytes_, "spread", overlapped=True, own=own)
                 for name in ("pairwise", "pairwise_ll")
             ]
         found = [self._plan("direct", steps, bytes_, "spread", overlapped=True, own=own)]
@@ -163,7 +199,10 @@ class _Builder:
             for m, b in zip(self.members, self.below, strict=True)
         )
         own = once * expected_domains(routing, self.group) / self.group
-        found.append(self._plan("hierarchical", steps, copies, "spread", overlapped=True, own=own))
+        found += [
+            self._plan(name, steps, copies, "spread", overlapped=True, own=own)
+            for name in ("hierarchical", "one_copy")
+        ]
         return found
 
     def point_to_point(self) -> Plan:
@@ -186,6 +225,7 @@ class _Builder:
         *,
         overlapped: bool,
         own: Number = 0.0,
+        mapped: bool = False,
     ) -> Plan:
         return Plan(
             name=name,
@@ -194,4 +234,5 @@ class _Builder:
             patterns=(pattern,) * len(self.tiers),
             own_bytes=own,
             overlapped=overlapped,
+            mapped=mapped,
         )

@@ -109,6 +109,7 @@ def collective_time(
             *(np.where(alone, 0.0, np.where(fits, total, np.inf)) for total, *_ in priced)
         )
     )
+    times = _known_to_run(times, candidates, message, cluster, members, records)
     best = np.argmin(times, axis=0)
     names = np.array([plan.name for plan in candidates])
     time_s = _pick(times, best)
@@ -138,6 +139,31 @@ def collective_time(
             record_kind(message), cluster, _tiers_used(candidates, cluster, members)
         ),
     )
+
+
+def _known_to_run(
+    times: NDArray[np.float64],
+    candidates: list[Plan],
+    message: Message,
+    cluster: Cluster,
+    members: tuple[Number, ...],
+    records: NetworkEfficiency,
+) -> NDArray[np.float64]:
+    """Return the times, infinite where a kernel cannot run or would win by extrapolation alone.
+
+    Mapped memory reaches as far as `mapped_ranks`. Where one algorithm was measured on as many
+    ranks of the innermost tier, those that were measured on fewer do not compete.
+    """
+    near = np.less_equal(message.group, records.mapped_ranks(cluster, members[0]))
+    shape = times[0].shape
+    runs = np.ones(times.shape, dtype=np.bool_)
+    known = np.ones(times.shape, dtype=np.bool_)
+    for i, plan in enumerate(candidates):
+        record = records.of(record_kind(message), plan.name, cluster, cluster.tiers[0])
+        if plan.mapped:
+            runs[i] = np.broadcast_to(near, shape)
+        known[i] = runs[i] & np.broadcast_to(np.less_equal(members[0], record.ranks), shape)
+    return np.where(runs & (known | ~known.any(axis=0)), times, np.inf)
 
 
 def _tiers_used(
@@ -183,7 +209,9 @@ def _price(
     experts = 0 if message.routing is None else message.routing.num_experts
     for i, tier in enumerate(cluster.tiers):
         record = records.of(record_kind(message), plan.name, cluster, tier)
-        rate = record.bandwidth_share * usable_bandwidth(tier, members[i], plan.patterns[i])
+        rate = record.share(members[i], tier.bandwidth_bytes_per_s) * usable_bandwidth(
+            tier, members[i], plan.patterns[i]
+        )
         own = record.own_share * plan.own_bytes if i == 0 else 0.0
         wires.append(np.divide(plan.bytes[i] + own, rate))
         lag = plan.steps[i] * record.step_time(tier.latency_s)

@@ -25,16 +25,35 @@ class LinkRecord:
     """Datasheet latency of the measured wire; what a wire is slower than it is added."""
     bandwidth_share: float
     """β: share of the link's datasheet rate."""
+    contention: float = 0.0
+    """How much of the share is lost as more than two ranks cross the bridges of one host."""
+    most_bytes_per_s: float = np.inf
+    """What the kernel can push or pull, however fast the link."""
     sharpness: float = 1.0
     """p of (latency^p + wire^p)^(1/p); 1 adds the two, less than 1 blurs the knee."""
     own_share: float = 0.0
     """What a rank's own part of the buffer costs, as a share of what sending it would."""
     expert_s: float = 0.0
     """Added to the launch per routed expert: counters that are sent and polled."""
+    ranks: float = np.inf
+    """Largest group that was measured; 0 for a prior."""
     spread: float = 0.0
     """Half-width of the 10-90 % band of measured over fitted, as a share."""
     source: str = ""
     flags: tuple[str, ...] = ()
+
+    def share(self, members: Number, link_bytes_per_s: Number) -> Number:
+        """Return the share of the link that ranks reach: min(β, most/link) / (1 + c·(1 - 2/m)).
+
+        Of m ranks that lie in pairs under one bridge, 1 - 2/m talk to another pair.
+
+        Args:
+            members: m, ranks on one unit of the tier.
+            link_bytes_per_s: Datasheet rate.
+        """
+        others = 1 - 2 / np.maximum(members, 2)
+        share = np.minimum(self.bandwidth_share, self.most_bytes_per_s / link_bytes_per_s)
+        return share / (1 + self.contention * others)
 
     def step_time(self, wire_latency_s: Number) -> Number:
         """Return the time of one step [s] over a wire of this latency."""
@@ -66,7 +85,7 @@ class NetworkEfficiency:
     records: Mapping[tuple[str, str, str], LinkRecord] = field(
         default_factory=dict[tuple[str, str, str], LinkRecord]
     )
-    """By kind (`record_kind`), algorithm and `generation:tier`; `*:tier` is the prior of a tier."""
+    """By kind (`record_kind`), algorithm and place (`_places`)."""
     default: LinkRecord
     """Where not even the prior knows the algorithm."""
     source: str
@@ -88,6 +107,18 @@ class NetworkEfficiency:
         measured = tuple(n for n in names if self._find(kind, n, cluster, tier) is not None)
         return measured or tuple(names)
 
+    def mapped_ranks(self, cluster: Cluster, innermost: Number) -> Number:
+        """Return the most ranks that map each other's memory: at most one innermost unit's.
+
+        The bound assumes all.
+        """
+        if not self.records:
+            return np.inf
+        place = _places(cluster, cluster.tiers[0])[0]
+        in_rack = place.endswith(RACK) and ("all_reduce", "ring", place) in self.records
+        key = RACK if in_rack else cluster.tiers[0].name
+        return np.minimum(innermost, _MAPPED_RANKS.get(key, np.inf))
+
     def flags_for(
         self, kind: RecordKind, cluster: Cluster, used: Mapping[str, int]
     ) -> tuple[str, ...]:
@@ -100,30 +131,59 @@ class NetworkEfficiency:
         """
         if not self.records:
             return self.flags
-        generation = cluster.device.generation
-        seen = {(k, key) for k, _, key in self.records}
         found: list[str] = []
-        for tier, ranks in used.items():
-            if (kind, f"{generation}:{tier}") not in seen:
-                name = generation or cluster.device.id
-                found.append(f"network: {kind} over {tier} not measured on {name}; prior, ±50 %")
-            elif ranks > MEASURED_RANKS.get(tier, 0):
-                most = MEASURED_RANKS.get(tier, 0)
+        for tier in cluster.tiers:
+            ranks = used.get(tier.name)
+            if ranks is None:
+                continue
+            most = self._measured(kind, cluster, tier)
+            if not most:
+                name = cluster.device.generation or cluster.device.id
                 found.append(
-                    f"network: {kind} over {tier} measured up to {most} ranks, extrapolated beyond"
+                    f"network: {kind} over {tier.name} not measured on {name}; prior, ±50 %"
+                )
+            elif ranks > most:
+                found.append(
+                    f"network: {kind} over {tier.name} measured up to {most:g} ranks,"
+                    " extrapolated beyond"
                 )
         return (*self.flags, *found)
+
+    def _measured(self, kind: RecordKind, cluster: Cluster, tier: NetworkTier) -> float:
+        """Return the largest group that any algorithm of a collective was measured on."""
+        names = {name for k, name, _ in self.records if k == kind}
+        found = [self._find(kind, name, cluster, tier) for name in names]
+        return max((r.ranks for r in found if r is not None), default=0.0)
 
     def _find(
         self, kind: RecordKind, algorithm: str, cluster: Cluster, tier: NetworkTier
     ) -> LinkRecord | None:
         # Chains and trees are built of the same sends as rings.
         for name in (algorithm, "ring") if algorithm == "tree" else (algorithm,):
-            for where in (cluster.device.generation, "*"):
-                record = self.records.get((kind, name, f"{where}:{tier.name}"))
+            for place in _places(cluster, tier):
+                record = self.records.get((kind, name, place))
                 if record is not None:
                     return record
         return None
+
+
+RACK = "@rack"
+"""Ends the place of a tier that joins more devices than one board holds."""
+_BOARD = 16
+_MAPPED_RANKS = {"pcie": 2.0, RACK: 4.0}
+"""Beyond them vLLM and SGLang leave an all-reduce to the library: more than two devices without
+NVLink, more than the four of one host in a rack."""
+_LIKE = {"blackwell_ultra": "blackwell"}
+"""Generations whose racks have the links and switches of another's."""
+
+
+def _places(cluster: Cluster, tier: NetworkTier) -> tuple[str, ...]:
+    """Return where to look for records of a tier: its racks, its boards, then the prior."""
+    generation = cluster.device.generation
+    found = (f"{generation}:{tier.name}", f"*:{tier.name}")
+    if tier.size <= _BOARD:
+        return found
+    return (f"{_LIKE.get(generation, generation)}:{tier.name}{RACK}", *found)
 
 
 IDEAL = NetworkEfficiency(
@@ -134,6 +194,7 @@ IDEAL = NetworkEfficiency(
 """The bound: alpha = 0, beta = 1."""
 
 _PRIOR = LinkRecord(
+    ranks=0,
     launch_s=5e-6,
     step_s=0.0,
     bandwidth_share=0.75,
@@ -151,6 +212,7 @@ TYPICAL = NetworkEfficiency(
 
 
 _SCALE_OUT = LinkRecord(
+    ranks=0,
     launch_s=10e-6,
     step_s=8e-6,
     wire_latency_s=5e-6,
@@ -158,8 +220,6 @@ _SCALE_OUT = LinkRecord(
     spread=0.5,
     source="assumed: NCCL over InfiniBand takes 25 to 40 us for small messages on two nodes",
 )
-MEASURED_RANKS = {"scale_up": 8, "pcie": 8, "scale_out": 64}
-"""Largest group that the fits have seen on a tier; beyond it they extrapolate."""
 _UNMEASURED: tuple[tuple[CollectiveKind, str], ...] = (
     ("all_reduce", "ring"),
     ("all_reduce", "ring_ll"),
@@ -177,40 +237,79 @@ _UNMEASURED: tuple[tuple[CollectiveKind, str], ...] = (
 """Collectives over scale-out that have only a prior."""
 
 
+_LINK_BYTES_PER_S = {
+    "ampere:scale_up": 300e9,
+    "hopper:scale_up": 450e9,
+    "hopper:scale_out": 50e9,
+    "blackwell:scale_up": 900e9,
+    "blackwell_ultra:scale_up": 900e9,
+    "ada:pcie": 31.5e9,
+    "blackwell_rtx:pcie": 63e9,
+}
+"""Rate of the measured links, per device and direction."""
+_KERNEL_BOUND = frozenset({"one_shot", "hierarchical"})
+"""Measured at the same B/s on links of 300, 450 and 900 GB/s: 140 to 235 and 270 to 360 GB/s."""
+
+
+def _record(f: Fit) -> LinkRecord:
+    return LinkRecord(
+        launch_s=f.launch_us * 1e-6,
+        step_s=f.step_us * 1e-6,
+        wire_latency_s=f.wire_us * 1e-6,
+        bandwidth_share=f.bandwidth_share,
+        contention=f.contention,
+        sharpness=f.sharpness,
+        own_share=f.own_share,
+        expert_s=f.expert_us * 1e-6,
+        ranks=f.ranks,
+        spread=f.spread_percent / 100,
+        source=f"fitted to {SYSTEMS[f.place]}, median error {f.error_percent} %",
+    )
+
+
+def priors(
+    records: Mapping[tuple[str, str, str], LinkRecord],
+) -> dict[tuple[str, str, str], LinkRecord]:
+    """Return for each tier the medians of its records, with a band of at least ±50 %.
+
+    Args:
+        records: By kind, algorithm and place; racks are left out.
+    """
+    groups: dict[tuple[str, str, str], list[tuple[LinkRecord, float]]] = {}
+    for (kind, algorithm, place), record in records.items():
+        tier = place.split(":")[1]
+        if not tier.endswith(RACK):
+            rate = record.bandwidth_share * _LINK_BYTES_PER_S[place]
+            groups.setdefault((kind, algorithm, f"*:{tier}"), []).append((record, rate))
+    return {key: _prior(key[1], *zip(*found, strict=True)) for key, found in groups.items()}
+
+
+def _prior(algorithm: str, records: tuple[LinkRecord, ...], rates: tuple[float, ...]) -> LinkRecord:
+    def median(name: str) -> float:
+        return float(np.median([getattr(r, name) for r in records]))
+
+    bound = algorithm in _KERNEL_BOUND
+    return LinkRecord(
+        launch_s=median("launch_s"),
+        step_s=median("step_s"),
+        wire_latency_s=median("wire_latency_s"),
+        bandwidth_share=_PRIOR.bandwidth_share if bound else median("bandwidth_share"),
+        most_bytes_per_s=float(np.median(rates)) if bound else np.inf,
+        contention=median("contention"),
+        sharpness=median("sharpness"),
+        own_share=median("own_share"),
+        expert_s=median("expert_s"),
+        ranks=0,
+        spread=max(0.5, *(r.spread for r in records)),
+        source=f"median of {len(records)} measured systems",
+    )
+
+
 def _fitted() -> dict[tuple[str, str, str], LinkRecord]:
-    """Records of the fits, and for each tier their medians with a band of at least ±50 %."""
-    records = {
-        (f.kind, f.algorithm, f"{f.generation}:{f.tier}"): LinkRecord(
-            launch_s=f.launch_us * 1e-6,
-            step_s=f.step_us * 1e-6,
-            wire_latency_s=f.wire_us * 1e-6,
-            bandwidth_share=f.bandwidth_share,
-            sharpness=f.sharpness,
-            own_share=f.own_share,
-            expert_s=f.expert_us * 1e-6,
-            spread=f.spread_percent / 100,
-            source=f"fitted to {SYSTEMS[f.generation]}, median error {f.error_percent} %",
-        )
-        for f in FITS
-    }
-    for kind, algorithm in _UNMEASURED:
-        records[kind, algorithm, "*:scale_out"] = _SCALE_OUT
-    groups: dict[tuple[str, str, str], list[Fit]] = {}
-    for f in FITS:
-        groups.setdefault((f.kind, f.algorithm, f"*:{f.tier}"), []).append(f)
-    for key, fits in groups.items():
-        records[key] = LinkRecord(
-            launch_s=float(np.median([f.launch_us for f in fits])) * 1e-6,
-            step_s=float(np.median([f.step_us for f in fits])) * 1e-6,
-            wire_latency_s=float(np.median([f.wire_us for f in fits])) * 1e-6,
-            bandwidth_share=float(np.median([f.bandwidth_share for f in fits])),
-            sharpness=float(np.median([f.sharpness for f in fits])),
-            own_share=float(np.median([f.own_share for f in fits])),
-            expert_s=float(np.median([f.expert_us for f in fits])) * 1e-6,
-            spread=max(0.5, *(f.spread_percent / 100 for f in fits)),
-            source="median of " + ", ".join(SYSTEMS[f.generation] for f in fits),
-        )
-    return records
+    """Records of the fits, and priors for every other system."""
+    records = {(f.kind, f.algorithm, f.place): _record(f) for f in FITS}
+    unmeasured = {(k, name, "*:scale_out"): _SCALE_OUT for k, name in _UNMEASURED}
+    return {**unmeasured, **priors(records), **records}
 
 
 CALIBRATED = NetworkEfficiency(

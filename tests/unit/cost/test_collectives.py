@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ridgeline.cost.collectives import collective_time
 from ridgeline.cost.network_fits import FITS
-from ridgeline.cost.network_records import CALIBRATED
+from ridgeline.cost.network_records import CALIBRATED, LinkRecord, priors
 from ridgeline.cost.routing import expected_domains
 from ridgeline.cost.topology import ranks_per_tier, spans, stride, usable_bandwidth
 from ridgeline.errors import InputError
@@ -59,18 +59,25 @@ def test_ring_bounds_by_hand():
     assert best.algorithm == "in_network"
 
 
-def test_hierarchical_all_reduce_by_hand():
+def test_all_reduce_over_two_nodes_by_hand():
     """16 ranks on 2 nodes, 1.6 GB: 14 ms inside; 2·1/2·1.6/8 = 0.2 GB at 50 GB/s = 4 ms outside.
 
-    The ring flows through both tiers: 14 ms; two-shot does one after the other: 18 ms.
+    Hierarchical flows through both tiers: 14 ms; two-shot does one after the other: 18 ms. A
+    ring sends 2·15/16·1.6 = 3 GB over every edge: 15 ms inside, 3/8/50 = 7.5 ms outside. Trees
+    send 2·7/8·1.6 inside, chains of 8, and 1.6/8 up or down outside: 14 ms.
     """
     cost = ideal("all_reduce", 1.6e9, 16, cluster(node(), fabric()))
-    assert cost.candidates_s["ring"] == pytest.approx(14e-3)
+    assert cost.candidates_s["hierarchical"] == pytest.approx(14e-3)
     assert cost.candidates_s["two_shot"] == pytest.approx(18e-3)
+    assert cost.candidates_s["ring"] == pytest.approx(15e-3)
+    assert cost.candidates_s["tree"] == pytest.approx(14e-3)
+    slow = ideal("all_reduce", 1.6e9, 16, cluster(node(), fabric(rate=5e9)))
+    assert slow.candidates_s["ring"] == pytest.approx(75e-3)
+    assert slow.candidates_s["tree"] == pytest.approx(40e-3)
     assert sum(cost.time_by_tier_s.values()) == pytest.approx(cost.time_s)
 
 
-@pytest.mark.parametrize("algorithm", ["ring", "two_shot"])
+@pytest.mark.parametrize("algorithm", ["ring", "in_network"])
 @pytest.mark.parametrize("faster", ["scale_up", "scale_out"])
 def test_wire_time_is_the_slope_over_a_tiers_bandwidth(algorithm, faster):
     """1 % of one tier's bandwidth against a finite difference, latency and overlap included."""
@@ -80,7 +87,10 @@ def test_wire_time_is_the_slope_over_a_tiers_bandwidth(algorithm, faster):
         outside = 1 + factor * (faster == "scale_out")
         return collective_time(
             Message(kind="all_reduce", payload_bytes=4e6, group=16, axis="tp"),
-            cluster(node(rate=200e9 * inside), fabric(rate=50e9 * outside)),
+            cluster(
+                node(rate=200e9 * inside, in_network_reduction=True),
+                fabric(rate=50e9 * outside),
+            ),
             Layout(tp=16),
             efficiency=CALIBRATED,
             algorithms=[algorithm],
@@ -211,7 +221,7 @@ def test_what_does_not_fit_is_infinite_and_one_device_is_free():
 
 def test_unknown_algorithm_is_refused():
     message = Message(kind="all_reduce", payload_bytes=1.0, group=8, axis="tp")
-    with pytest.raises(InputError, match="ring, ring_ll, tree"):
+    with pytest.raises(InputError, match="ring, ring_ll, one_shot"):
         collective_time(
             message, cluster(node()), Layout(tp=8), efficiency="ideal", algorithms=["magic"]
         )
@@ -225,6 +235,75 @@ def test_unmeasured_hardware_is_flagged():
     assert cost.spread >= 0.5
     known = collective_time(message, cluster(node()), Layout(tp=8), efficiency=CALIBRATED)
     assert known.flags == ()
+
+
+def test_pcie_pairs_contend_and_engines_leave_more_than_two_to_the_library():
+    """60 GB/s · 0.5 for a pair; four lose 1 − 2/4 of contention 1: 20 GB/s, 1.5·S/20."""
+    record = LinkRecord(launch_s=0.0, step_s=0.0, bandwidth_share=0.5, contention=1.0)
+    assert record.share(2, 60e9) == pytest.approx(0.5)
+    assert record.share(4, 60e9) == pytest.approx(0.5 / 1.5)
+    capped = replace(record, most_bytes_per_s=12e9)
+    assert capped.share(2, 60e9) == pytest.approx(0.2)
+    host = NetworkTier(name="pcie", size=8, bandwidth_bytes_per_s=63e9, latency_s=5e-6)
+    box = replace(cluster(host), device=replace(DEVICE, generation="blackwell_rtx"))
+    algorithm = {}
+    for group in (2, 4):
+        message = Message(kind="all_reduce", payload_bytes=4096.0, group=group, axis="tp")
+        cost = collective_time(message, box, Layout(tp=group), efficiency=CALIBRATED)
+        algorithm[group] = cost.algorithm
+    assert algorithm == {2: "one_shot", 4: "ring_ll"}
+
+
+def test_rack_of_blackwell_takes_kernels_measured_on_as_many_ranks():
+    """Low-latency dispatch was measured on 4 ranks, one copy per rank on 64: 26 µs and more."""
+    rack = node(size=72, rate=900e9, latency_s=2e-6)
+    pod = replace(cluster(rack), device=replace(DEVICE, generation="blackwell"))
+    ranks = np.array([4, 8, 64])
+    message = Message(
+        kind="all_to_all",
+        payload_bytes=32 * 8 * 7168.0,
+        group=ranks,
+        axis="ep",
+        routing=Routing(top_k=8, num_experts=256),
+    )
+    cost = collective_time(message, pod, Layout(dp=ranks, ep=ranks), efficiency=CALIBRATED)
+    assert list(cost.algorithm) == ["direct", "one_copy", "one_copy"]
+    assert cost.time_s[0] == pytest.approx(19.2e-6, rel=0.05)
+    assert cost.time_s[2] == pytest.approx(31e-6, rel=0.15)
+    ultra = replace(pod, device=replace(DEVICE, generation="blackwell_ultra"))
+    same = collective_time(message, ultra, Layout(dp=ranks, ep=ranks), efficiency=CALIBRATED)
+    assert np.array_equal(same.time_s, cost.time_s)
+
+
+def test_library_takes_over_beyond_one_host_of_a_rack():
+    """NCCL was fitted on 2 and 4 ranks of GB200; SGLang on GB300 takes 27.8 µs on 8, 48.5 on 16."""
+    rack = node(size=72, rate=900e9, latency_s=2e-6)
+    pod = replace(cluster(rack), device=replace(DEVICE, generation="blackwell_ultra"))
+    for ranks, measured in ((8, 27.8e-6), (16, 48.5e-6)):
+        message = Message(kind="all_reduce", payload_bytes=1024.0, group=ranks, axis="tp")
+        cost = collective_time(message, pod, Layout(tp=ranks), efficiency=CALIBRATED)
+        assert cost.algorithm == "ring_ll"
+        assert cost.time_s == pytest.approx(measured, rel=0.1)
+        assert "measured up to" in cost.flags[0]
+
+
+def test_priors_are_medians_and_kernel_rates_do_not_grow_with_the_link():
+    """Places of 300 and 900 GB/s: shares 0.6 and 0.2 are 180 GB/s for a kernel, 0.4 of a link."""
+
+    def record(share):
+        return LinkRecord(launch_s=2e-6 / share, step_s=1e-6, bandwidth_share=share)
+
+    found = priors({
+        ("all_reduce", name, place): record(share)
+        for name in ("ring", "one_shot")
+        for place, share in (("ampere:scale_up", 0.6), ("blackwell:scale_up", 0.2))
+    })  # fmt: skip
+    ring, kernel = (found["all_reduce", n, "*:scale_up"] for n in ("ring", "one_shot"))
+    assert ring.share(8, 1e12) == pytest.approx(0.4)
+    assert kernel.share(8, 1e12) == pytest.approx(0.18)
+    assert ring.launch_s == pytest.approx((2e-6 / 0.6 + 2e-6 / 0.2) / 2)
+    assert ring.ranks == 0
+    assert ring.spread == 0.5
 
 
 def test_fits_are_physical():
