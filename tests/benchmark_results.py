@@ -211,6 +211,29 @@ def inferencex() -> dict[str, Any]:
     }
 
 
+def genai_bench() -> dict[str, Any]:
+    def spread(mean: float) -> dict[str, float]:
+        return {"min": mean, "max": mean, "mean": mean, "stddev": 0.0, "p50": mean, "p99": mean}
+
+    stats = {"ttft": TTFT_S, "tpot": TPOT_S, "e2e_latency": LATENCY_S}
+    lengths = {"num_input_tokens": ISL, "num_output_tokens": OSL}
+    return {
+        "aggregated_metrics": {
+            "scenario": f"D({ISL},{OSL})",
+            "num_concurrency": CONCURRENCY,
+            "iteration_type": "num_concurrency",
+            "mean_output_throughput_tokens_per_s": RATE * OSL,
+            "mean_total_tokens_throughput_tokens_per_s": RATE * (ISL + OSL),
+            "requests_per_second": RATE,
+            "num_error_requests": 0,
+            "num_completed_requests": 320,
+            "stats": {name: spread(value) for name, value in {**stats, **lengths}.items()},
+        },
+        "individual_request_metrics": [],
+        "_time_unit": "s",
+    }
+
+
 def texts() -> dict[str, str]:
     """Return one file per tool."""
     return {
@@ -220,6 +243,7 @@ def texts() -> dict[str, str]:
         "guidellm": json.dumps(guidellm()),
         "aiperf": json.dumps(aiperf()),
         "trtllm-bench": json.dumps(trtllm()),
+        "genai-bench": json.dumps(genai_bench()),
         "llama-bench": json.dumps(llama_bench(), indent=2),
         "InferenceX": json.dumps(inferencex()),
     }

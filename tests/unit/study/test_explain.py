@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import benchmark_results as results
+import published_results as published
 from ridgeline.errors import InputError
 from ridgeline.readers.benchmarks import Measured, parse_benchmarks
 from ridgeline.report.explain import explain_json, explain_rows, explain_text
@@ -190,3 +192,16 @@ def test_reports(served) -> None:
     assert document["run"]["tpot_s"] == pytest.approx(0.01)
     assert explain_rows(served, "csv").splitlines()[0] == "name,predicted_s,share,scaled_s"
     assert explain_rows(served, "markdown").startswith("| where")
+
+
+def test_published_runs_on_a_card_nobody_fitted(tmp_path: Path) -> None:
+    """Llama-3.2-3B in vLLM on four L40S, 10 and 30 requests/s: published TPOT 13.6 and 23.6 ms.
+
+    Neither this model nor this card is among the rows that engines were fitted to.
+    """
+    path = tmp_path / "vllm.json"
+    path.write_text(published.VLLM_L40S)
+    for run in (1, 2):
+        found = explain(path, on="4xl40s", devices=4, degrees={"dp": 4}, run=run)
+        assert found.predicted.tpot_s == pytest.approx(found.run.tpot_s, rel=0.25)
+        assert 0.2 < found.decode_mbu < 0.9

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 from ridgeline.errors import InputError
 from ridgeline.readers.benchmarks.aiperf import is_aiperf, read_aiperf
+from ridgeline.readers.benchmarks.genai_bench import is_genai_bench, read_genai_bench
 from ridgeline.readers.benchmarks.guidellm import is_guidellm, read_guidellm
 from ridgeline.readers.benchmarks.inferencex import is_inferencex, read_inferencex
 from ridgeline.readers.benchmarks.llama_bench import is_llama_bench, read_llama_bench
@@ -27,6 +29,9 @@ __all__ = ["MAX_FILE_BYTES", "TOOLS", "Measured", "parse_benchmarks", "read_benc
 MAX_FILE_BYTES = 256 * 2**20
 """A run with `--save-detailed` keeps every gap of every request: tens of MB."""
 MAX_RUNS = 10_000
+_VALUE_LINE = re.compile(r"^[ \t]*([\[{])", re.MULTILINE)
+_MAX_LOG_LINES = 100
+"""Lines of a log that start like JSON, `[INFO] ...`, and are passed over."""
 
 _Reader = Callable[[Json], Measured | tuple[Measured, ...]]
 
@@ -38,6 +43,7 @@ TOOLS: tuple[tuple[str, Callable[[Json], bool], _Reader], ...] = (
     ("SGLang bench_serving (total_output_tokens_retokenized)", is_sglang, read_sglang),
     ("vllm bench serve (model_id, request_throughput)", is_serve, read_serve),
     ("vllm bench throughput (elapsed_time, tokens_per_second)", is_throughput, read_throughput),
+    ("genai-bench (aggregated_metrics, num_concurrency)", is_genai_bench, read_genai_bench),
     ("llama-bench (n_prompt, n_gen, avg_ts)", is_llama_bench, read_llama_bench),
 )
 """What a file is, how it is recognised, and who reads it; the first that matches wins."""
@@ -82,10 +88,13 @@ def parse_benchmarks(content: str, *, what: str) -> tuple[Measured, ...]:
 
 
 def _objects(content: str, what: str) -> list[Json]:
-    """Return every object of JSON values written one after another."""
+    """Return every object of JSON values written one after another.
+
+    Tools that print their JSON print lines of a log before it; those are passed over.
+    """
     decoder = json.JSONDecoder()
     found: list[Json] = []
-    position, end = 0, len(content)
+    position, end = _first_value(content, decoder), len(content)
     try:
         while True:
             while position < end and content[position] in " \t\r\n,":
@@ -101,6 +110,21 @@ def _objects(content: str, what: str) -> list[Json]:
             f"{what} is not JSON at character {position:,}: {str(error)[:100]}."
             " Save the tool's JSON output, not its printed table."
         ) from None
+
+
+def _first_value(content: str, decoder: json.JSONDecoder) -> int:
+    """Return where the first line that starts a JSON object or list begins; 0 where none does."""
+    for tried, line in enumerate(_VALUE_LINE.finditer(content)):
+        if tried >= _MAX_LOG_LINES:
+            break
+        try:
+            decoder.raw_decode(content, line.start(1))
+        except RecursionError:
+            pass  # said by the reader, which meets it again
+        except ValueError:
+            continue
+        return line.start(1)
+    return 0
 
 
 def _flat(value: Any, what: str) -> list[Json]:

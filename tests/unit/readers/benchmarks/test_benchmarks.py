@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import benchmark_results as results
+import published_results as published
 from ridgeline.errors import InputError
 from ridgeline.readers.benchmarks import Measured, parse_benchmarks, read_benchmarks
 
@@ -80,6 +81,54 @@ def test_published_result_without_tpot() -> None:
     assert run.e2e_latency_s == pytest.approx(0.189006543)
     # Little's law holds in it: 5.289 requests/s of 0.189 s are one in flight.
     assert run.requests_per_s * run.e2e_latency_s == pytest.approx(1, rel=0.01)
+
+
+def test_published_results() -> None:
+    """What each published file says, from its own text, against a pencil."""
+    first, second = parse_benchmarks(published.VLLM_L40S, what="f")
+    assert (first.request_rate_per_s, second.request_rate_per_s) == (10.0, 30.0)
+    assert first.isl == 299_700 / 300
+    assert first.osl == pytest.approx(81_050 / 300)
+    assert first.tpot_s == pytest.approx(0.013577996)
+    prompt, generated = parse_benchmarks(published.LLAMA_BENCH_4080, what="f")
+    assert prompt.prompt_tokens_per_s == pytest.approx(7100.002)
+    assert generated.tpot_s == pytest.approx(1 / 118.881588)
+    assert generated.device == "NVIDIA GeForce RTX 4080"
+
+
+def test_published_genai_bench_result() -> None:
+    """Seconds; 0.800732 s of 99 gaps are 8.0882 ms; latency 0.2565 + 0.8007 s."""
+    run = only(published.GENAI_BENCH)
+    assert (run.tool, run.concurrency, run.isl, run.osl) == ("genai-bench", 1, 106, 100)
+    assert run.tpot_s == pytest.approx(0.8007324 / 99, rel=1e-5)
+    assert run.ttft_s + 99 * run.tpot_s == pytest.approx(run.e2e_latency_s, rel=1e-6)
+    assert run.output_tokens_per_s == pytest.approx(100 * run.requests_per_s)
+    assert run.num_failed == 0
+
+
+def test_genai_bench_units_and_arrivals() -> None:
+    """In milliseconds the same run; with arrivals the number is a rate."""
+    data = json.loads(published.GENAI_BENCH)
+    for name in ("ttft", "tpot", "e2e_latency"):
+        data["aggregated_metrics"]["stats"][name]["mean"] *= 1e3
+    data["_time_unit"] = "ms"
+    data["aggregated_metrics"]["iteration_type"] = "qps"
+    run, same = only(json.dumps(data)), only(published.GENAI_BENCH)
+    assert run.tpot_s == pytest.approx(same.tpot_s)
+    assert (run.concurrency, run.request_rate_per_s) == (None, 1)
+
+
+def test_published_aiperf_output_behind_a_log() -> None:
+    """Lines of a log stand before the JSON that the tool printed; 0.8233/s of 2.41 s are 1.99."""
+    run = only(published.AIPERF_PRINTED)
+    assert (run.isl, run.osl) == (256, 64)
+    assert run.tpot_s == pytest.approx(0.0352)
+    assert run.requests_per_s * run.e2e_latency_s == pytest.approx(1.987, rel=1e-3)
+
+
+def test_log_alone_is_no_result() -> None:
+    with pytest.raises(InputError, match="not JSON"):
+        parse_benchmarks("[INFO] starting\n[INFO] done\n", what="f")
 
 
 def test_vllm_throughput_counts_prompt_tokens() -> None:
