@@ -87,7 +87,7 @@ function Results({ answer, state, set, pending }) {
     <${Answer} pending=${pending}>${answer.verdict}<//>
     <section><h2>The decode loop</h2><${Gantt} loops=${answer.loops} step=${state.step} onStep=${onStep} /></section>
     <div class="charts three">
-      <${Figure} name="memory" title="Stages cut the weights, not the cache" option=${charts.memory} rows=${answer.rows} columns=${ROWS}
+      <${Figure} name="memory" title="Weights fall, the cache stays" option=${charts.memory} rows=${answer.rows} columns=${ROWS}
         note="A full pipeline holds M = P micro-batches of b sequences: each device keeps the cache it had." />
       <${Figure} name="latency" title="Time per token" option=${charts.latency} rows=${answer.rows} columns=${ROWS}
         note="Stages add no speed to a token: it passes through all of them." />

@@ -91,15 +91,15 @@ function Infeasible({ error, relax, set }) {
 }
 
 const OPTIONS = [
-  { key: 'title', label: 'option' },
-  { key: 'how', label: 'layout' },
+  { key: 'title', label: 'option', format: (title) => html`<span class="nowrap">${title}</span>` },
+  { key: 'how', label: 'layout', format: (how) => html`<span class="wide">${how}</span>` },
   { key: 'batch', label: 'batch' },
   { key: 'ttft_s', label: 'first token', unit: 's' },
   { key: 'tpot_s', label: 'per token', unit: 's' },
   { key: 'tokens_per_s_per_user', label: 'per user', unit: 'tokens/s' },
   { key: 'tokens_per_s_per_device', label: 'per device', unit: 'tokens/s' },
   { key: 'usd_per_mtok', label: 'cost', unit: 'USD/Mtok' },
-  { key: 'lost', label: 'loses most on, per token' },
+  { key: 'lost', label: 'loses most on, per token', format: (lost) => html`<span class="wide">${lost}</span>` },
 ]
 
 /** Rows of all options that can be chosen, with what each lost on. */

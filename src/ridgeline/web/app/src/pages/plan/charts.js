@@ -1,8 +1,8 @@
 // Charts of a plan from its answer.
 import { limitColour } from '../../lib/theme.js'
-import { digits, fmt } from '../../lib/units.js'
+import { digits, fmt, scaleOf } from '../../lib/units.js'
 import { INSIDE, LEGEND, piece } from '../../ui/bars.js'
-import { axis, escaped, GRID, short, tip } from '../../ui/charts.js'
+import { axis, escaped, GRID, tip } from '../../ui/charts.js'
 import { howText, named } from './words.js'
 
 const STAR = 'path://M0,-10L2.9,-3.1L10,-3.1L4.3,1.2L6.2,8.1L0,4L-6.2,8.1L-4.3,1.2L-10,-3.1L-2.9,-3.1Z'
@@ -10,6 +10,8 @@ const VALUES = {
   tokens_per_s_per_device: { name: 'throughput', unit: 'output tokens/s per device' },
   usd_per_mtok: { name: 'cost', unit: 'USD per 10⁶ output tokens' },
 }
+/** Labels of a log axis that ends between its ticks. */
+const INNER = { formatter: (value) => digits(value), showMinLabel: false, showMaxLabel: false }
 const CAPTIONS = { mixed: 'prefill and decode together', pools: 'separate pools' }
 
 function describe({ title, option: o }) {
@@ -35,16 +37,20 @@ export const front = (answer, key, chosen) => (c) => {
   })
   const onFront = (kind) => of(({ name, option }) => name[0] === 'f' && option.kind === kind)
   const { tpot_s: target } = answer.request
+  const speeds = marks.map(({ option }) => option.tokens_per_s_per_user)
+  const values = marks.map(({ option }) => option[key])
+  const [low, high] = [Math.min(...speeds) / 1.25, Math.max(...speeds) * 1.25]
+  // the side of the target that is too slow
+  const slow = target && 1 / target > low && {
+    silent: true,
+    itemStyle: { color: c.grey, opacity: 0.12 },
+    label: { position: 'insideBottomLeft', color: c.muted, fontSize: 11 },
+    data: [[{ xAxis: low, name: `slower than ${fmt(target, 's')} per token` }, { xAxis: Math.min(high, 1 / target) }]],
+  }
   const line = {
     type: 'line', name: 'front', silent: true, showSymbol: false, color: c.grey, lineStyle: { width: 1.5 }, z: 1, tooltip: { show: false },
     data: answer.front.map((option) => [option.tokens_per_s_per_user, option[key]]),
-    markLine: target
-      ? {
-          silent: true, symbol: 'none', lineStyle: { type: 'dotted', color: c.ink },
-          label: { formatter: `slower than ${fmt(target, 's')} to the left`, position: 'insideStartTop', color: c.muted, fontSize: 11, rotate: 90 },
-          data: [{ xAxis: 1 / target }],
-        }
-      : undefined,
+    markArea: slow,
   }
   const ring = scatter('chosen', of(({ name }) => name === chosen), {
     silent: true, symbol: 'circle', symbolSize: 26, z: 6, itemStyle: { color: 'transparent', borderColor: c.ink, borderWidth: 2.5 }, tooltip: { show: false },
@@ -54,8 +60,8 @@ export const front = (answer, key, chosen) => (c) => {
     grid: { ...GRID, top: 34, left: 66 },
     legend: { ...LEGEND, data: [CAPTIONS.mixed, CAPTIONS.pools, 'runners-up', 'winner'] },
     tooltip: { trigger: 'item', formatter: ({ data }) => describe(data.mark) },
-    xAxis: axis({ name: 'speed', unit: 'output tokens/s per user', type: 'log', format: short }),
-    yAxis: axis({ name, unit, type: 'log', gap: 44, format: short }),
+    xAxis: axis({ name: 'speed', unit: 'output tokens/s per user', type: 'log', logBase: 2, min: low, max: high, axisLabel: INNER }),
+    yAxis: axis({ name, unit, type: 'log', logBase: 2, gap: 44, min: Math.min(...values) / 1.3, max: Math.max(...values) * 1.3, axisLabel: INNER }),
     series: [
       line,
       scatter(CAPTIONS.mixed, onFront('mixed'), { color: c.blue, symbol: 'circle', z: 2 }),
@@ -70,12 +76,14 @@ export const front = (answer, key, chosen) => (c) => {
 /** Device time per output token by limit: the chosen point against the winner, or the winner against the runner-up. */
 export const compared = (bars) => (c) => {
   const limits = [...new Set(bars.flatMap(({ point }) => Object.keys(point.device_s_per_token)))]
+  const longest = Math.max(...bars.map(({ point }) => Object.values(point.device_s_per_token).reduce((total, time) => total + time, 0)))
+  const { factor, unit } = scaleOf([longest], 's')
   return stacked(c, {
-    unit: 'µs per output token',
+    unit: `${unit} per output token`,
     name: 'device time',
     bars: bars.map(({ title }) => title),
-    pieces: limits.map((limit) => ({ name: limit, colour: limit.startsWith('prefill') ? c.sky : limitColour(limit), values: bars.map(({ point }) => 1e6 * (point.device_s_per_token[limit] ?? 0)) })),
-    format: (value) => fmt(value / 1e6, 's'),
+    pieces: limits.map((limit) => ({ name: limit, colour: limit.startsWith('prefill') ? c.sky : limitColour(limit), values: bars.map(({ point }) => (point.device_s_per_token[limit] ?? 0) / factor) })),
+    format: (value) => fmt(value * factor, 's'),
   })
 }
 
@@ -122,11 +130,11 @@ function stacked(c, { name, unit, max, bars, pieces, format }) {
       axisPointer: { type: 'shadow' },
       formatter: ([{ dataIndex: i }]) => tip(bars[i].replace('\n', ', '), pieces.filter(({ values }) => values[i] > 0).map((p) => [p.name, format(p.values[i]), p.colour])),
     },
-    xAxis: axis({ name, unit, min: 0, max, format: (value) => digits(value) }),
+    xAxis: axis({ name, unit, min: 0, max, axisLabel: { formatter: (value) => digits(value), showMaxLabel: max === 100 || max === undefined } }),
     yAxis: { type: 'category', inverse: true, data: bars, axisTick: { show: false }, axisLabel: { lineHeight: 15, width: 96, overflow: 'break' } },
     series: pieces.map((p) =>
-      piece(p.name, p.values.map((value) => ({ value, label: { show: value / most > 0.07 } })), p.colour, c, {
-        stack: 'all', barWidth: '66%', label: { ...INSIDE, formatter: ({ value }) => format(value) },
+      piece(p.name, p.values.map((value) => ({ value, label: { show: value / most > 0.13 } })), p.colour, c, {
+        stack: 'all', barWidth: '66%', label: { ...INSIDE, formatter: ({ value }) => digits(value, 2) },
       }),
     ),
   }

@@ -16,7 +16,7 @@ function factsOf(o) {
   return [
     ['layout', howText(o)],
     ['devices', `${devices}, ${o.idle_devices} idle`],
-    ['requests in flight', `${fmt(o.batch)} per ${pooled ? 'decode ' : ''}replica`],
+    ['in flight', `${fmt(o.batch)} requests per ${pooled ? 'decode ' : ''}replica`],
     ['formats', `weights ${o.weights}, cache ${o.kv}`],
     ['first token', `${fmt(o.ttft_s, 's')}, without queueing`],
     ['per token', `${fmt(o.tpot_s, 's')}: ${fmt(o.tokens_per_s_per_user, 'tokens/s')} per user`],
@@ -69,14 +69,14 @@ export function Point({ point, best, title, against, engine, onEngine }) {
   const why = against && point === best ? lostText(best, against.point) : null
   return html`<section class="point" aria-label=${`The chosen option: ${title}`}>
     <h2>${title[0].toUpperCase() + title.slice(1)}</h2>
-    ${lost ? html`<p>It loses to the winner most on <strong>${lost}</strong> of device time per output token.</p>` : null}
-    ${point !== best && !lost ? html`<p>It costs no more device time per token than the winner; it misses a target or is slower per user.</p>` : null}
-    ${why ? html`<p>The winner wins because ${against.title} spends most on <strong>${why}</strong> of device time per output token.</p>` : null}
+    ${lost ? html`<p>Against the winner it loses most on <strong>${lost}</strong> of device time per output token.</p>` : null}
+    ${point !== best && !lost ? html`<p>It costs no more device time per token than the winner: it misses a target, or is slower per user.</p>` : null}
+    ${why ? html`<p>Why it wins: ${against.title} loses most on <strong>${why}</strong> of device time per output token.</p>` : null}
     <${Facts} option=${point.option} />
-    <div class="charts two">
-      <${Figure} name="steps" title="What its steps spend their time on" height=${190} option=${options.steps} rows=${limits} columns=${STEPS} />
+    <div class="charts three">
+      <${Figure} name="steps" title="Time of its steps" height=${190} option=${options.steps} rows=${limits} columns=${STEPS} />
       <${Figure} name="device-time" title=${against ? `Against ${against.title}` : 'Device time'} height=${190} option=${options.compared} rows=${device} columns=${DEVICE} />
-      <${Figure} name="memory" title="Memory of one device" height=${150} option=${options.memory}
+      <${Figure} name="memory" title="Memory of one device" height=${190} option=${options.memory}
         rows=${Object.entries(point.memory_bytes).map(([name, bytes]) => ({ name, bytes }))} columns=${MEMORY} />
     </div>
     <${Launch} point=${point} engine=${engine} onEngine=${onEngine} />

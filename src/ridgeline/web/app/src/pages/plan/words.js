@@ -31,11 +31,12 @@ export function lostOn(best, other) {
   return gaps.reduce((worst, gap) => (gap.gap_s > worst.gap_s ? gap : worst))
 }
 
+/** "launch: +14 µs", or null where the other takes no more device time in all. */
 export function lostText(best, other) {
   const total = (point) => sum(Object.values(point.device_s_per_token))
   if (total(other) <= total(best) * 1.001) return null
   const { limit, gap_s: gap } = lostOn(best, other)
-  return `${limit}, ${fmt(gap, 's')} more`
+  return `${limit}: +${fmt(gap, 's')}`
 }
 
 /** Every option that can be chosen: {name, title, option}. Names are winner, r1, f12. */

@@ -28,7 +28,7 @@ function parseLong(header, rows) {
   return layers.map((l) => table.get(l))
 }
 
-// Made-up counts: Zipf with exponent 0.6, its order of experts other in every layer.
+// Made-up counts: Zipf's law, its order of experts another in every layer.
 export function exampleCounts(layers = 8, experts = 64) {
   let seed = 1
   const random = () => {
@@ -39,7 +39,7 @@ export function exampleCounts(layers = 8, experts = 64) {
     const order = Array.from({ length: experts }, (_, i) => [random(), i]).sort((a, b) => a[0] - b[0])
     const row = new Array(experts)
     order.forEach(([, expert], rank) => {
-      row[expert] = Math.round(10000 / (rank + 1) ** 0.6)
+      row[expert] = Math.round(10000 / (rank + 1))
     })
     return row
   })

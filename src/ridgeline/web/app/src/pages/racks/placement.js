@@ -27,12 +27,12 @@ const heat = (answer) => (c) => {
   const most = Math.max(...[...before, ...after].map(({ value }) => value[2]))
   const ranks = answer.rank_loads_before[0].map((_, i) => i)
   const layers = answer.layers.map(({ layer }) => layer)
-  const box = (i) => ({ left: 54, right: 90, height: '34%', top: i ? '54%' : '7%' })
+  const box = (i) => ({ left: 54, right: 90, height: '33%', top: i ? '55%' : '7%' })
   const title = (text, top) => ({ type: 'text', left: 54, top, style: { text, fill: c.ink, fontSize: 12, fontWeight: 600 } })
   const shown = { axisTick: { show: false }, splitLine: { show: false } }
   return {
     grid: [box(0), box(1)],
-    graphic: [title('experts in order', 0), title('placed', '47%')],
+    graphic: [title('experts in order', 6), title('placed', '50%')],
     tooltip: {
       formatter: ({ value: [rank, layer, load], data }) =>
         tip(`layer ${layers[layer]}, rank ${rank}, ${data.half}`, [['load', `${digits(load)} × the mean`]]),
@@ -55,8 +55,8 @@ const LAYERS = [
   { key: 'layer', label: 'layer' },
   { key: 'tokens', label: 'tokens' },
   { key: 'imbalance_before', label: 'fullest rank / mean, in order' },
-  { key: 'imbalance_after', label: 'placed' },
-  { key: 'imbalance_bound', label: 'no placement beats' },
+  { key: 'imbalance_after', label: 'placed', format: (value) => digits(value, 4) },
+  { key: 'imbalance_bound', label: 'no placement beats', format: (value) => digits(value, 4) },
   { key: 'cross_rack_bytes_before', label: 'leaves the rack, in order', unit: 'bytes' },
   { key: 'cross_rack_bytes_after', label: 'placed', unit: 'bytes' },
 ]
@@ -71,8 +71,8 @@ function Placed({ answer }) {
   const crossing = answer.layers.some((row) => row.cross_rack_bytes_before !== null && row.cross_rack_bytes_before > 0)
   const columns = LAYERS.filter(({ key }) => crossing || !key.startsWith('cross'))
   return html`
-    <${Answer}><strong>The fullest rank gets ${digits(answer.imbalance_after)} times the mean, not ${digits(answer.imbalance_before)}</strong>:
-      no placement on ${fmt(answer.num_ranks)} ranks can do better than ${digits(answer.imbalance_bound)}.<//>
+    <${Answer}><strong>The fullest rank gets ${digits(answer.imbalance_after, 4)} times the mean, not ${digits(answer.imbalance_before)}</strong>:
+      ${' '}no placement on ${fmt(answer.num_ranks)} ranks can do better than ${digits(answer.imbalance_bound, 4)}.<//>
     <${Figure} name="placement" title="Load of every rank" height=${420} option=${option} rows=${heatRows(answer)} columns=${HEAT} />
     <${Table} title="Layers" name="placement-layers" columns=${columns} rows=${answer.layers} />
     <${Flags} flags=${answer.flags} />
@@ -111,7 +111,7 @@ export function Placement({ hidden }) {
     <h2>Where should each expert live?</h2>
     <p class="hint">Drop a CSV of routing counts here: a header layer,expert,count, or one row of counts per layer. It is computed on, never stored.</p>
     <div class="take"><span class="file">Choose a CSV<input type="file" name="counts" aria-label="Routing counts" accept=".csv,.txt,text/csv" onChange=${(event) => read(event.currentTarget.files[0])} /></span>
-      <button type="button" onClick=${() => run(exampleCounts(), 'made-up counts')}>Try made-up counts</button>
+      <button type="button" onClick=${() => run(exampleCounts(), 'made-up counts (Zipf)')}>Try made-up counts</button>
       ${counts ? html`<span class="hint">${source}: ${fmt(counts.length)} layers of ${fmt(counts[0].length)} experts</span>` : null}</div>
     <div class="row">${NUMBERS.map(([key, label, min]) => html`<${Figures} key=${key} name=${key} label=${label} min=${min} step=${1} value=${form[key]} onChange=${change(key)} />`)}</div>
     <${ErrorBox} error=${fault ?? error} />

@@ -10,47 +10,53 @@ const WIDEST = 9
 const CELL = 17
 const MOST_ROWS = 9
 
-/** Columns and rows of a rack: the first extent of a torus, else what fills the width evenly. */
+/** Where the devices of a rack stand, in cells: the planes of a torus side by side, else even rows. */
 export function gridOf(devices, dimensions, width) {
-  if (dimensions.length > 1) return { columns: dimensions[0], rows: Math.ceil(devices / dimensions[0]) }
+  if (dimensions.length > 1) {
+    const [columns, rows] = dimensions
+    const planes = Math.ceil(devices / (columns * rows))
+    return { columns, rows, planes, across: planes * columns + (planes - 1) * 0.6 }
+  }
   const rows = Math.min(MOST_ROWS, Math.ceil((devices * CELL) / width))
   const columns = Math.ceil(devices / rows)
-  return { columns, rows: Math.ceil(devices / columns) }
-}
-
-/** Links of a torus between neighbours of the drawing: a plane's rows stay apart from the next's. */
-function wires(count, { columns }, plane) {
-  const found = []
-  for (let i = 0; i < count; i += 1) {
-    if ((i + 1) % columns && i + 1 < count) found.push([i, i + 1])
-    const below = i + columns
-    if (below < count && Math.floor(below / plane) === Math.floor(i / plane)) found.push([i, below])
-  }
-  return found
+  return { columns, rows: Math.ceil(devices / columns), planes: 1, across: columns }
 }
 
 function planOf({ width, inner, devices }) {
   const torus = inner.topology === 'torus'
   const count = Math.min(devices, MOST_DEVICES)
-  const dimensions = torus && devices === inner.size ? inner.dimensions : []
-  const grid = gridOf(count, dimensions, width - 12)
-  const cell = Math.min(CELL, (width - 12) / grid.columns)
+  const grid = gridOf(count, torus && devices === inner.size ? inner.dimensions : [], width - 12)
+  const cell = Math.min(CELL, (width - 12) / grid.across)
   const top = torus ? 30 : 50
-  const plane = dimensions.length > 1 ? dimensions[0] * dimensions[1] : count
-  return { torus, count, grid, cell, top, plane, height: top + grid.rows * cell + 8 }
+  return { torus, count, grid, cell, top, height: top + grid.rows * cell + 8 }
+}
+
+/** Links of a torus between neighbours of the drawing; those that wrap around are left out. */
+function wires(count, { columns, rows }) {
+  const found = []
+  const plane = columns * rows
+  for (let i = 0; i < count; i += 1) {
+    if ((i + 1) % columns && i + 1 < count) found.push([i, i + 1])
+    if (i + columns < count && (i % plane) + columns < plane) found.push([i, i + columns])
+  }
+  return found
 }
 
 function Rack({ index, x, y, width, inner, devices, stroke }) {
-  const { torus, count, grid, cell, top, plane, height } = planOf({ width, inner, devices })
-  const left = x + (width - grid.columns * cell) / 2
-  const at = (i) => [left + ((i % grid.columns) + 0.5) * cell, y + top + (Math.floor(i / grid.columns) + 0.5) * cell]
+  const { torus, count, grid, cell, top, height } = planOf({ width, inner, devices })
+  const left = x + (width - grid.across * cell) / 2
+  const at = (i) => {
+    const plane = Math.floor(i / (grid.columns * grid.rows))
+    const column = (i % grid.columns) + plane * (grid.columns + 0.6)
+    return [left + (column + 0.5) * cell, y + top + ((Math.floor(i / grid.columns) % grid.rows) + 0.5) * cell]
+  }
   const size = Math.max(2, cell * 0.62)
   const stub = Math.min(stroke, cell * 0.45)
   return html`<g>
     <rect class="rack" x=${x} y=${y} width=${width} height=${height} rx="4" />
     <text x=${x + width / 2} y=${y + 17} text-anchor="middle">${width > 50 ? 'rack ' : ''}${index + 1}</text>
     ${torus
-      ? wires(count, grid, plane).map(([a, b]) => {
+      ? wires(count, grid).map(([a, b]) => {
           const [[x1, y1], [x2, y2]] = [at(a), at(b)]
           return html`<line class="up" stroke-width="1.5" x1=${x1} y1=${y1} x2=${x2} y2=${y2} />`
         })
@@ -88,7 +94,7 @@ export function Topology({ tiers, devices, racks, ratio, own }) {
   const inner = tiers[0]
   const inside = inner.bandwidth_bytes_per_s
   const shape = inner.topology === 'torus' && devices === inner.size ? ` ${inner.dimensions.join(' × ')}` : ''
-  const left = [racks > MOST_RACKS && `${MOST_RACKS} of ${racks} racks`, devices > MOST_DEVICES && `${MOST_DEVICES} of ${devices} devices`]
+  const drawn = [racks > MOST_RACKS && `${MOST_RACKS} of ${racks} racks`, devices > MOST_DEVICES && `${MOST_DEVICES} of ${devices} devices`, shape && 'planes side by side, their ends wrap around']
   const words = `${racks} racks of ${devices} devices: ${fmt(inside, 'bytes/s')} per device inside, ${fmt(inside / ratio, 'bytes/s')} between`
   return html`<figure class="topology">
     <div ref=${box}>${width > 0
@@ -99,7 +105,7 @@ export function Topology({ tiers, devices, racks, ratio, own }) {
         ? html`<span><i class="swatch out"></i>between racks: ${fmt(inside / ratio, 'bytes/s')} per device and direction, ratio ${digits(ratio)}${
             own && Math.abs(own / ratio - 1) < 0.005 ? ', the cluster’s own' : ''}</span>`
         : null}
-      ${left.some(Boolean) ? html`<span>drawn: ${left.filter(Boolean).join(', ')}</span>` : null}
+      ${drawn.some(Boolean) ? html`<span>drawn: ${drawn.filter(Boolean).join(', ')}</span>` : null}
     </figcaption>
   </figure>`
 }
