@@ -31,7 +31,7 @@ addEventListener('ridgeline:drawn', () => requestAnimationFrame(() => setTimeout
 """
 # What a chart shows, as the slider that moved it counts.
 _SHOWN = {
-    "batch": "(f) => f.option.series.find((s) => s.markLine).markLine.data[0].xAxis",
+    "batch": "(f) => f.mark.x",
     "context": "(f) => f.rows[0].context",
     "price": "(f) => f.rows[0].usd_per_mtok",
 }

@@ -50,6 +50,12 @@ function Controls({ state, set, answer }) {
     <//><//>`
 }
 
+const FIGURE_COLUMNS = [
+  { key: 'name', label: 'figure' },
+  { key: 'value', label: 'value', format: (value, { unit }) => html`<span class="nowrap">${fmt(value, unit)}</span>` },
+  { key: 'meaning', label: 'meaning' },
+]
+
 /** A shared address may name a value that the list does not have. */
 const withOwn = (options, value) => (options.includes(value) ? options : [...options, value])
 
@@ -64,20 +70,32 @@ function Sentence({ row, request, pending }) {
     ${row.fits ? '' : html` <strong class="bad">It does not fit in memory.</strong>`}<//>`
 }
 
-function Charts({ here, overBatch, overContext, slope }) {
+function Charts({ here, overBatch, overContext, slope, context }) {
   const row = here.rows[0]
-  const rows = useMemo(() => overBatch && shownRows(overBatch.rows, overBatch.derived, row.batch), [overBatch, row.batch])
+  const shown = overBatch ? shownRows(overBatch.rows, overBatch.derived, row.batch).length : 0
+  const rows = useMemo(() => overBatch && overBatch.rows.slice(0, shown), [overBatch, shown])
   const priced = row.usd_per_mtok !== null
   const options = {
-    latency: useMemo(() => rows && latency(rows, row), [rows, row]),
-    cost: useMemo(() => rows && priced && cost(rows, row), [rows, row, priced]),
-    frontier: useMemo(() => rows && priced && frontier(rows, row), [rows, row, priced]),
-    utilisation: useMemo(() => overContext && utilisation(overContext.rows, row), [overContext, row]),
+    latency: useMemo(() => rows && latency(rows), [rows]),
+    cost: useMemo(() => rows && priced && cost(rows), [rows, priced]),
+    frontier: useMemo(() => rows && priced && frontier(rows), [rows, priced]),
+    utilisation: useMemo(() => overContext && utilisation(overContext.rows), [overContext]),
     slopes: useMemo(() => slope && slopes(slope.rows), [slope]),
   }
+  const atContext = overContext?.rows.find((one) => one.context === context)
+  const marks = {
+    latency: { x: row.batch, y: row.step_s * 1e3 },
+    cost: { x: row.batch, y: row.usd_per_mtok },
+    frontier: { x: row.tokens_per_s_per_user, y: row.usd_per_mtok, line: false },
+    utilisation: { x: context, y: atContext ? atContext.mfu * 100 : NaN },
+  }
+  const figures = useMemo(
+    () => html`<${Table} title="The board in figures" name="figures" rows=${figureRows(here.derived)} columns=${FIGURE_COLUMNS} />`,
+    [here],
+  )
   const draw = (name, title, data, note) =>
     options[name]
-      ? html`<${Figure} key=${name} name=${name} title=${title} option=${options[name]} rows=${data} columns=${ROW_COLUMNS} note=${note} />`
+      ? html`<${Figure} key=${name} name=${name} title=${title} option=${options[name]} mark=${marks[name]} rows=${data} columns=${ROW_COLUMNS} note=${note} />`
       : null
   const noPrice = html`<p class="hint" key="noprice">No price is listed for this cluster: set one to see what a token costs.</p>`
   if (!rows) return html`<div class="charts"><${Skeleton} /><${Skeleton} /></div>`
@@ -87,11 +105,7 @@ function Charts({ here, overBatch, overContext, slope }) {
     ${priced ? draw('frontier', 'What speed costs', rows, 'Every point is a batch. Money cannot buy speed past the right end; waiting saves nothing past the bottom.') : null}
     ${draw('utilisation', 'Share of the arithmetic in use, by context', overContext?.rows ?? [], 'On the board, at any batch: all of it up to L*, then L*/L.')}
     ${draw('slopes', 'Below, at and above the balance context L*', slope?.rows ?? [], 'The board alone. At L* the step runs parallel to compute: both limits at once.')}
-    <${Table} title="The board in figures" name="figures" rows=${figureRows(here.derived)} columns=${[
-      { key: 'name', label: 'figure' },
-      { key: 'value', label: 'value', format: (value, { unit }) => html`<span class="nowrap">${fmt(value, unit)}</span>` },
-      { key: 'meaning', label: 'meaning' },
-    ]} />
+    ${figures}
   </div>`
 }
 
@@ -112,15 +126,18 @@ function View({ state, set }) {
   const slope = useAnswer(slopesBody ? 'estimate' : null, slopesBody)
   const error = here.error ?? overBatch.error
   const row = here.answer?.rows[0]
+  // The same nodes for the same answer: nothing below is compared again while a slider moves.
+  const below = useMemo(
+    () => row && html`<${Step} row=${row} /><${Flags} flags=${here.answer.flags} /><${Reproduce} answer=${here.answer} />`,
+    [here.answer],
+  )
   return html`<${Bench} controls=${html`<${Controls} state=${state} set=${set} answer=${here.answer} />`}>
     <${ErrorBox} error=${error} />
     ${row
       ? html`<div class=${`results ${error ? 'stale' : ''}`}>
           <${Sentence} row=${row} request=${here.answer.request} pending=${here.pending} />
-          <${Charts} here=${here.answer} overBatch=${overBatch.answer} overContext=${overContext.answer} slope=${slopesBody ? slope.answer : null} />
-          <${Step} row=${row} />
-          <${Flags} flags=${here.answer.flags} />
-          <${Reproduce} answer=${here.answer} />
+          <${Charts} here=${here.answer} overBatch=${overBatch.answer} overContext=${overContext.answer} slope=${slopesBody ? slope.answer : null} context=${state.context} />
+          ${below}
         </div>`
       : error
         ? null

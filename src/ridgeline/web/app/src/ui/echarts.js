@@ -4,7 +4,7 @@ import {
   AriaComponent, GraphicComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent,
   MarkPointComponent, TooltipComponent, VisualMapComponent,
 } from 'echarts/components'
-import { init, use } from 'echarts/core'
+import { graphic, init, use } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
 
 use([
@@ -13,4 +13,4 @@ use([
   MarkPointComponent, TooltipComponent, VisualMapComponent, SVGRenderer,
 ])
 
-export { init }
+export { graphic, init }

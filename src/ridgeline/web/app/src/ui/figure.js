@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { html } from '../lib/html.js'
 import { csvOf, jsonOf, pngOf, save } from '../lib/files.js'
 import { palette, SERIES, themeNow, useTheme } from '../lib/theme.js'
-import { init } from './echarts.js'
+import { graphic, init } from './echarts.js'
 
 const figures = {}
 window.ridgeline = { ...window.ridgeline, figures }
@@ -38,12 +38,34 @@ function themeOf(name) {
   }
 }
 
+/** A dot and a dotted line above a chart, as part of its drawing and so of its exports. */
+function markerOf(chart, theme) {
+  const c = palette(theme)
+  const line = new graphic.Line({ silent: true, z: 90, style: { stroke: c.ink, lineWidth: 1.5, lineDash: [2, 3] } })
+  const dot = new graphic.Circle({ silent: true, z: 91, shape: { r: 6 }, style: { fill: c.ink, stroke: c.paper, lineWidth: 2 } })
+  let at = null
+  chart.getZr().add(line)
+  chart.getZr().add(dot)
+  const move = (mark = at) => {
+    at = mark
+    const grid = chart.getModel()?.getComponent('grid')?.coordinateSystem?.getRect()
+    const known = grid && mark && Number.isFinite(mark.x)
+    const [x, y] = known ? chart.convertToPixel({ gridIndex: 0 }, [mark.x, mark.y ?? 1]) : []
+    const inside = known && x >= grid.x - 1 && x <= grid.x + grid.width + 1
+    line.attr({ invisible: !inside || mark.line === false, shape: inside ? { x1: x, x2: x, y1: grid.y, y2: grid.y + grid.height } : {} })
+    dot.attr({ invisible: !inside || !Number.isFinite(mark.y), shape: inside && Number.isFinite(mark.y) ? { cx: x, cy: y, r: 6 } : {} })
+  }
+  return { move }
+}
+
 /**
  * A figure: option is ECharts' (or a function of the palette), rows and columns its data for the
  * exports, name the file name and the key under window.ridgeline.figures. onPick({data, name,
  * seriesName, dataIndex}) hears clicks. Nothing moves unless animate is set.
+ * mark {x, y} is where a slider stands: a dot at (x, y), a line at x unless `line` is false. It moves
+ * without the chart being drawn again.
  */
-export function Figure({ title, option, rows = [], columns = [], name, height = 320, onPick, pending = false, note, animate = false }) {
+export function Figure({ title, option, rows = [], columns = [], name, height = 320, onPick, pending = false, note, animate = false, mark }) {
   const theme = useTheme()
   const place = useRef(null)
   const chart = useRef(null)
@@ -54,8 +76,12 @@ export function Figure({ title, option, rows = [], columns = [], name, height = 
   useEffect(() => {
     const made = init(place.current, themeOf(theme), { renderer: 'svg' })
     chart.current = made
+    marker.current = markerOf(made, theme)
     made.on('click', (event) => pick.current?.(event))
-    const watch = new ResizeObserver(() => made.resize())
+    const watch = new ResizeObserver(() => {
+      made.resize()
+      marker.current.move()
+    })
     watch.observe(place.current)
     return () => {
       watch.disconnect()
@@ -64,18 +90,30 @@ export function Figure({ title, option, rows = [], columns = [], name, height = 
     }
   }, [theme])
 
+  const marker = useRef(null)
   const draw = useRef(null)
   draw.current = () => {
     const full = typeof option === 'function' ? option(palette(theme)) : option
-    figures[name] = { option: full, rows, chart: chart.current }
+    figures[name] = { option: full, rows, mark, chart: chart.current }
     if (!seen.current) return
     chart.current.setOption({ animation: animate, ...full }, { replaceMerge: REPLACED })
+    marker.current.move(mark)
+    tell()
+  }
+  const tell = () => {
     place.current.dataset.drawn = String((Number(place.current.dataset.drawn) || 0) + 1)
     dispatchEvent(new CustomEvent('ridgeline:drawn', { detail: name }))
   }
   useEffect(() => {
     if (option) draw.current()
   }, [option, theme])
+  useEffect(() => {
+    if (!option || !figures[name]) return
+    figures[name].mark = mark
+    if (!seen.current) return
+    marker.current.move(mark)
+    tell()
+  }, [mark?.x, mark?.y])
   useEffect(() => {
     const watch = new IntersectionObserver(([{ isIntersecting }]) => {
       const appears = isIntersecting && !seen.current

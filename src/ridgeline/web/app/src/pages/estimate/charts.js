@@ -10,25 +10,6 @@ const batchAxis = (rows) =>
 const legend = { top: 0, left: 0, itemWidth: 16, itemHeight: 8, itemGap: 12, type: 'scroll' }
 const pointer = { type: 'line', lineStyle: { type: 'dotted' } }
 
-/** Where the sliders stand. */
-const here = (x, colour) => ({
-  silent: true,
-  symbol: 'none',
-  label: { show: false },
-  lineStyle: { color: colour, type: 'dotted', width: 1.5 },
-  data: [{ xAxis: x }],
-})
-
-const dot = (point, colour, paper) => ({
-  type: 'scatter',
-  z: 6,
-  silent: true,
-  symbolSize: 11,
-  itemStyle: { color: colour, borderColor: paper, borderWidth: 2 },
-  tooltip: { show: false },
-  data: point.every(Number.isFinite) ? [point] : [],
-})
-
 /** The detailed line: whole where it fits in memory, dotted beyond. */
 function detailed(rows, at, c, extra) {
   const cut = rows.findIndex((row) => !row.fits)
@@ -44,7 +25,7 @@ const rowAt = (rows, x, key = 'batch') => rows.reduce((best, row) => (Math.abs(M
 const fitsWords = (row) => (row.fits ? null : 'does not fit in memory')
 
 /** C1-Q1: time of a step by batch. */
-export const latency = (rows, row) => (c) => {
+export const latency = (rows) => (c) => {
   const at = (key) => rows.map((r) => [r.batch, r[key] * 1e3])
   return {
     grid: GRID,
@@ -76,9 +57,7 @@ export const latency = (rows, row) => (c) => {
       line('KV cache', at('chalk_state_s'), c.green, { width: 1.5, dash: 'dashed' }),
       ...detailed(rows, (r) => [r.batch, r.step_s * 1e3], c, {
         markArea: regions(rows, 'batch', 'bound_by', limitColour),
-        markLine: here(row.batch, c.ink),
       }),
-      dot([row.batch, row.step_s * 1e3], c.ink, c.paper),
     ],
   }
 }
@@ -87,7 +66,7 @@ export const latency = (rows, row) => (c) => {
 const floorOf = (rows, key, factor) => 10 ** (Math.floor(Math.log10(Math.min(...rows.map((row) => row[key])) * factor)) - 1)
 
 /** C1-Q2: cost of a token by batch. */
-export const cost = (rows, row) => (c) => {
+export const cost = (rows) => (c) => {
   const at = (key) => rows.map((r) => [r.batch, costOf(r, r[key])])
   const least = Math.min(...rows.map((r) => Math.max(costOf(r, r.chalk_compute_s), costOf(r, r.chalk_state_s))))
   return {
@@ -120,15 +99,13 @@ export const cost = (rows, row) => (c) => {
       line('KV cache', at('chalk_state_s'), c.green, { width: 1.5, dash: 'dashed' }),
       ...detailed(rows, (r) => [r.batch, r.usd_per_mtok], c, {
         markArea: regions(rows, 'batch', 'bound_by', limitColour),
-        markLine: here(row.batch, c.ink),
       }),
-      dot([row.batch, row.usd_per_mtok], c.ink, c.paper),
     ],
   }
 }
 
 /** C1-Q3: what speed costs; the batch runs along the line. */
-export const frontier = (rows, row) => (c) => {
+export const frontier = (rows) => (c) => {
   const board = rows.map((r) => [1 / r.chalk_step_s, costOf(r, r.chalk_step_s), r.batch])
   const edge = (key) => rows.map((r) => [r.tokens_per_s_per_user * (r.step_s / r[key]), costOf(r, r[key])])
   return {
@@ -149,7 +126,6 @@ export const frontier = (rows, row) => (c) => {
       band('p10 – p90', edge('step_p10_s'), edge('step_p90_s'), c.sky),
       line('board', board, c.grey, { width: 4, z: 2, showSymbol: true, symbolSize: 5, encode: { x: 0, y: 1 } }),
       ...detailed(rows, (r) => [r.tokens_per_s_per_user, r.usd_per_mtok, r.batch], c, { showSymbol: true }),
-      dot([row.tokens_per_s_per_user, row.usd_per_mtok], c.vermillion, c.paper),
     ],
   }
 }
@@ -179,10 +155,10 @@ export const slopes = (rows) => (c) => {
 }
 
 /** C1-Q5: the share of the arithmetic that is used, by context. */
-export const utilisation = (rows, row) => (c) => {
+export const utilisation = (rows) => (c) => {
   const shares = rows.map((r) => ({ ...boardShares(r), context: r.context }))
   const at = (key) => shares.map((share) => [share.context, share[key] * 100])
-  const batch = `batch ${whole(row.batch)}`
+  const batch = `batch ${whole(rows[0].batch)}`
   return {
     grid: { ...GRID, left: 54 },
     legend: { ...legend, data: ['detailed', 'board', 'board, any batch', 'board, √L read'] },
@@ -210,9 +186,7 @@ export const utilisation = (rows, row) => (c) => {
       line('board, √L read', at('sparse'), c.purple, { width: 1.5, dash: 'dotted' }),
       ...detailed(rows, (r) => [r.context, r.mfu * 100], c, {
         markArea: regions(rows, 'context', 'bound_by', limitColour),
-        markLine: here(row.context, c.ink),
       }),
-      dot([row.context, row.mfu * 100], c.ink, c.paper),
     ],
   }
 }
