@@ -2,15 +2,17 @@ import { useAnswer } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { modelOf } from '../lib/state.js'
 import { digits, fmt, tokens } from '../lib/units.js'
-import { ClusterPicker, ModelPicker, Number, Slider, Text } from '../ui/controls.js'
+import { Choice, ClusterPicker, ModelPicker, Number, Slider, Text } from '../ui/controls.js'
 import { Answer, ErrorBox, Flags, Skeleton } from '../ui/notes.js'
 import { Bench, Group, More } from '../ui/page.js'
 import { Reproduce } from '../ui/reproduce.js'
+import { Bill } from './prices/bill.js'
 import { Coverage, PublishedDay } from './prices/record.js'
 import { BreakEven, Margin, Modes } from './prices/serving.js'
 import { Findings, Posterior, sentence, Sheet, SheetPicker } from './prices/sheet.js'
 
 const POWERS = Array.from({ length: 11 }, (_, i) => 2 ** (10 + i))
+const TIERS = ['standard', 'batch', 'flex', 'priority', 'fast', 'balanced', 'ultrafast']
 const dated = (body, date) => (date ? { ...body, date } : body)
 
 function Controls({ state, set, truth }) {
@@ -20,14 +22,18 @@ function Controls({ state, set, truth }) {
       <${Number} label="speed" name="fastSpeed" unit="×" min=${0} value=${state.fastSpeed} onChange=${(fastSpeed) => set({ fastSpeed })} />
       <${Number} label="price" name="fastPrice" unit="×" min=${0} value=${state.fastPrice} onChange=${(fastPrice) => set({ fastPrice })} />
     </div><//>
+    <${More} title="A request"><div class="stack">
+      <${Slider} label="Prompt, and context of the modes" name="context" value=${state.context} stops=${POWERS} format=${tokens} onChange=${(context, commit) => set({ context }, commit)} />
+      <${Slider} label="Output" name="osl" value=${state.osl} min=${16} max=${8192} log integer unit="tokens" onChange=${(osl, commit) => set({ osl }, commit)} />
+      <${Slider} label="Share of the prompt that hits the cache" name="cached" value=${state.cached} min=${0} max=${1} format=${(v) => fmt(v, '%')} onChange=${(cached, commit) => set({ cached }, commit)} />
+      <${Choice} label="Tier" name="tier" value=${state.tier} options=${TIERS} onChange=${(tier) => set({ tier })} />
+    </div><//>
     <${More} title="If I served it"><div class="stack">
       <${ModelPicker} state=${state} set=${set} label="Model that is really served" />
       ${truth && truth.model !== state.model ? html`<button type="button" onClick=${() => set({ model: truth.model, config: '' })}>Serve ${truth.model}</button>` : null}
       <${ClusterPicker} value=${state.on} onChange=${(on) => set({ on })} />
       <${Slider} label="Share of capacity sold" name="utilisation" value=${state.utilisation} min=${0.05} max=${1} format=${(v) => fmt(v, '%')} onChange=${(utilisation, commit) => set({ utilisation }, commit)} />
       <${Slider} label="Speed of every user" name="speed" value=${state.speed} min=${5} max=${200} log unit="tokens/s" onChange=${(speed, commit) => set({ speed }, commit)} />
-      <${Slider} label="Prompt, and context of the modes" name="context" value=${state.context} stops=${POWERS} format=${tokens} onChange=${(context, commit) => set({ context }, commit)} />
-      <${Slider} label="Output of a request" name="osl" value=${state.osl} min=${16} max=${8192} log integer unit="tokens" onChange=${(osl, commit) => set({ osl }, commit)} />
       <${Slider} label="Fast mode of my own" name="fast" value=${state.fast} min=${1} max=${5} format=${(v) => `${digits(v)}×`} onChange=${(fast, commit) => set({ fast }, commit)} />
     </div><//>`
 }
@@ -61,7 +67,7 @@ function Served({ state, decoded }) {
   const base = { ...modelOf(state), on: state.on, utilisation: state.utilisation, speed: state.speed }
   const margin = useAnswer('prices/margin', dated({ ...base, price: state.price, output_tokens: state.osl }, state.date))
   const modes = useAnswer('prices/modes', { ...base, context: state.context, fast_ratio: state.fast })
-  const buy = useAnswer('prices/breakeven', dated({ ...base, price: state.price, isl: state.context, osl: state.osl }, state.date))
+  const buy = useAnswer('prices/breakeven', dated({ ...base, price: state.price, isl: state.context, osl: state.osl, cached_share: state.cached }, state.date))
   return html`<section class="part"><h2>What serving it would cost</h2>
     <${ErrorBox} error=${margin.error} />
     ${margin.answer && !margin.error ? html`<${Answer} pending=${margin.pending}>${wet(margin.answer)}<//>` : null}
@@ -78,6 +84,7 @@ function View({ state, set }) {
   return html`<${Bench} controls=${html`<${Controls} state=${state} set=${set} truth=${decoded.answer?.truth} />`}>
     <${Given} state=${state} decoded=${decoded} />
     <${Served} state=${state} decoded=${decoded.answer} />
+    <${Bill} state=${state} dated=${(body) => dated(body, state.date)} />
     <section class="part"><h2>On record</h2><${Coverage} date=${state.date} /><${PublishedDay} /></section>
   <//>`
 }
@@ -88,7 +95,7 @@ export default {
   question: 'What do the list prices give away?',
   defaults: {
     price: 'google/gemini-3.1-pro-preview', date: '', fastSpeed: 0, fastPrice: 0, model: 'llama-4-maverick-17b-128e-instruct', config: '', on: 'gb200-nvl72',
-    utilisation: 0.5, speed: 20, context: 8192, osl: 500, fast: 1.5,
+    utilisation: 0.5, speed: 20, context: 8192, osl: 500, cached: 0, tier: 'standard', fast: 1.5,
   },
   View,
 }

@@ -29,8 +29,10 @@ export const QUESTIONS = {
   K27: 'Ciphers and nets have one shape and opposite aims. How far does a small change spread?',
 }
 
-/** Labels that would give the answer away. */
+/** Labels that would give the answer away, or say too little alone. */
 export const LABELS = {
-  'P9.0': 'idle share', 'P11.0': 'α', 'P14.0': 'drain time', 'P15.0': 'reads', 'K10.0': 'rounded, as spoken',
-  'K14.0': 'ratio of prices', 'K5.0': 'batch', 'K21.1': 'without the barrier, very many micro-batches',
+  'K5.0': 'batch', 'K10.0': 'tokens served', 'K10.1': 'the same, unrounded', 'K14.0': 'ratio of prices',
+  'K19.0': 'share of the tokens that crosses between two racks', 'K19.1': 'slowdown over two racks', 'K19.2': 'over three', 'K19.3': 'over four', 'K19.4': 'over very many',
+  'K21.1': 'without the barrier, very many micro-batches',
+  'P1.1': 'BF16', 'P7.0': 'slowdown, ρ 8', 'P7.1': 'slowdown, ρ 18', 'P8.0': 'layers per stage', 'P9.0': 'idle share', 'P11.0': 'α', 'P14.0': 'drain time', 'P15.0': 'reads',
 }
