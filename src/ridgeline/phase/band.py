@@ -39,6 +39,7 @@ def band(
     batch: Number,
     context: Number,
     chunk: Number = 0,
+    prompt: Number | None = None,
     num: int = NUM_SAMPLES,
     seed: int = 0,
 ) -> Band:
@@ -53,6 +54,7 @@ def band(
         batch: Sequences in the replica.
         context: Tokens.
         chunk: Prompt tokens of a mixed step.
+        prompt: As in `step_breakdown`.
         num: Samples.
         seed: Of the random generator; the same seed gives the same band.
 
@@ -66,6 +68,7 @@ def band(
         batch=batch,
         context=context,
         chunk=chunk,
+        prompt=prompt,
     )
     draws = np.random.default_rng(seed + 1).standard_normal((num,) + (1,) * ndim)
     network = step.network_s * np.exp(NETWORK_SPREAD * draws)

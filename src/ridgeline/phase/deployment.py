@@ -90,8 +90,42 @@ class Deployment:
         return 1.0 if self.speculation is None else self.speculation.tokens_per_step
 
 
+def chunk_steps(sequences: Number, chunk: Number, prompt: Number) -> tuple[Step, Step]:
+    """Return the mean chunk of a prompt as the first one and the mean of the others.
+
+    A prompt of P tokens in chunks of c has n = P/c of them, the k-th over (k-1)·c cached tokens:
+    one over none, the others over P/2 on average. What grows in proportion to the context (and
+    windows shorter than a chunk) sums over the chunks to the whole prompt. A chunk longer than
+    the prompt holds several prompts.
+
+    Args:
+        sequences: Prompts that are cut at the same time.
+        chunk: c, tokens of each per step.
+        prompt: P [token].
+
+    Source: first principles; the first of n chunks has weight 1/n.
+
+    >>> first, others = chunk_steps(1, 2048, 8192)
+    >>> float(first.batch), float(others.batch), float(others.context)
+    (0.25, 0.75, 4096.0)
+    """
+    new = np.maximum(np.minimum(chunk, prompt), 1)
+    batch = np.multiply(sequences, np.divide(chunk, new))
+    first = new / np.maximum(prompt, 1)
+    return (
+        Step(batch=batch * first, new_tokens=new, context=0),
+        Step(batch=batch * (1 - first), new_tokens=new, context=np.divide(prompt, 2)),
+    )
+
+
 def step_operations(
-    deployment: Deployment, *, phase: Phase, batch: Number, context: Number, chunk: Number = 0
+    deployment: Deployment,
+    *,
+    phase: Phase,
+    batch: Number,
+    context: Number,
+    chunk: Number = 0,
+    prompt: Number | None = None,
 ) -> tuple[Operation, ...]:
     """Return the operations of one step on one device (of the whole replica without a layout).
 
@@ -105,6 +139,8 @@ def step_operations(
         batch: Sequences in the replica.
         context: Tokens.
         chunk: Prompt tokens riding along in a mixed step, per attention group.
+        prompt: Length of the prompts that the chunks are cut from; the step is the mean over
+            them. None: every chunk starts a prompt.
     """
     layout = deployment.layout or Layout()
 
@@ -118,7 +154,8 @@ def step_operations(
     else:
         steps = (Step(batch=batch, new_tokens=deployment.decode_tokens, context=context),)
     if phase == "mixed":
-        steps = (*steps, Step(batch=layout.dp, new_tokens=chunk, context=0))
+        alone = (Step(batch=layout.dp, new_tokens=chunk, context=0),)
+        steps = (*steps, *(alone if prompt is None else chunk_steps(layout.dp, chunk, prompt)))
     work = run(deployment.architecture, steps, layout)
     if phase == "prefill" or deployment.speculation is None:
         return work
@@ -130,7 +167,13 @@ def step_operations(
 
 
 def step_breakdown(
-    deployment: Deployment, *, phase: Phase, batch: Number, context: Number, chunk: Number = 0
+    deployment: Deployment,
+    *,
+    phase: Phase,
+    batch: Number,
+    context: Number,
+    chunk: Number = 0,
+    prompt: Number | None = None,
 ) -> Breakdown:
     """Return one step of `deployment` as a breakdown; arguments as in `step_operations`.
 
@@ -158,7 +201,9 @@ def step_breakdown(
     busiest = np.ceil(micro / layout.dp) * layout.dp
     full = fullest_stage_share(deployment.architecture.num_layers, pp) * pp
     return breakdown(
-        step_operations(deployment, phase=phase, batch=busiest, context=context, chunk=chunk),
+        step_operations(
+            deployment, phase=phase, batch=busiest, context=context, chunk=chunk, prompt=prompt
+        ),
         deployment.cluster.device,
         deployment.efficiency,
         network=None if deployment.layout is None else remembered(deployment.price_message),
@@ -172,7 +217,13 @@ def step_breakdown(
 
 
 def two_batch_step_s(
-    deployment: Deployment, *, phase: Phase, batch: Number, context: Number, chunk: Number = 0
+    deployment: Deployment,
+    *,
+    phase: Phase,
+    batch: Number,
+    context: Number,
+    chunk: Number = 0,
+    prompt: Number | None = None,
 ) -> Number:
     """Return the step with two micro-batches, one computing while the other communicates [s].
 
@@ -188,6 +239,7 @@ def two_batch_step_s(
         batch=np.maximum(np.asarray(batch) / 2, 1.0),
         context=context,
         chunk=np.asarray(chunk) / 2,
+        prompt=prompt,
     )
     return 2 * np.maximum(half.local_s, half.network_s)
 

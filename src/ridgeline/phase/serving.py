@@ -49,7 +49,8 @@ def mixed_serving(deployment: Deployment, load: Load, batch: Number) -> Serving:
     """Return prefill and decode on the same devices, prompts in chunks on decode steps.
 
     A prompt takes k = ⌈isl/chunk⌉ chunks. A step of P pipeline slots carries one chunk per
-    slot and attention group, so B requests cost B·k/(P·dp) mixed steps per osl decode steps:
+    slot and attention group, so B requests cost B·k/(P·dp) mixed steps per osl decode steps;
+    t_mixed is the mean over the chunks, later ones over a longer context:
 
         TPOT = [max(osl - mixed, 0)·t_decode + mixed·t_mixed] / osl
         TTFT = (k + P - 1 + P/2)·t_mixed / P
@@ -67,7 +68,7 @@ def mixed_serving(deployment: Deployment, load: Load, batch: Number) -> Serving:
     context = load.mean_context
     decode = step_breakdown(deployment, phase="decode", batch=batch, context=context).step_s
     mixed = step_breakdown(
-        deployment, phase="mixed", batch=batch, context=context, chunk=chunk
+        deployment, phase="mixed", batch=batch, context=context, chunk=chunk, prompt=load.isl
     ).step_s
     steps = load.osl / load.tokens_per_step
     with_prompt = np.asarray(batch) * chunks / (layout.pp * layout.dp)

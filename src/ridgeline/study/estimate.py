@@ -164,6 +164,7 @@ def estimate(
         batch=question.batch,
         context=question.context,
         chunk=question.chunk,
+        prompt=question.context,
     )
     return Estimate(
         request={**_request(question, batches, contexts), "routing": routing},
@@ -227,8 +228,8 @@ def _flags(question: Question, detail: Breakdown) -> tuple[str, ...]:
         )
     if question.phase == "mixed":
         flags.append(
-            "mixed: speed and cost count output tokens only; the chunk opens its prompt, so it"
-            " attends to itself"
+            "mixed: speed and cost count output tokens only; the chunk is the mean one of prompts"
+            " as long as the context"
         )
     positions = d.architecture.max_position_embeddings
     if positions is not None and np.max(question.context) > positions:

@@ -139,7 +139,14 @@ def _band(q: Question, detail: Breakdown, step: NDArray[np.float64]) -> dict[str
     """Return the 10-90 % band of `step`, which overlap and chance shift by the same factor."""
     if q.batch.size > MOST_BANDED_ROWS:
         return {"step_p10_s": np.nan, "step_p90_s": np.nan}
-    edges = band(q.deployment, phase=q.phase, batch=q.batch, context=q.context, chunk=q.chunk)
+    edges = band(
+        q.deployment,
+        phase=q.phase,
+        batch=q.batch,
+        context=q.context,
+        chunk=q.chunk,
+        prompt=q.context,
+    )
     return {
         "step_p10_s": step * edges.p10_s / detail.step_s,
         "step_p90_s": step * edges.p90_s / detail.step_s,
@@ -150,7 +157,12 @@ def _two_batch(q: Question, detail: Breakdown) -> Any:
     if not np.any(np.greater(detail.network_s, 0)):
         return detail.step_s
     return two_batch_step_s(
-        q.deployment, phase=q.phase, batch=q.batch, context=q.context, chunk=q.chunk
+        q.deployment,
+        phase=q.phase,
+        batch=q.batch,
+        context=q.context,
+        chunk=q.chunk,
+        prompt=q.context,
     )
 
 

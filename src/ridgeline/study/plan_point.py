@@ -120,6 +120,7 @@ def _step(plan: Plan, option: Option, phase: Phase, per_token: float) -> PointSt
         batch=float(option.prefill_batch if prefill else option.batch),
         context=float(plan.load.isl) if prefill else plan.load.mean_context,
         chunk=plan.load.chunk if phase == "mixed" else 0,
+        prompt=plan.load.isl,
     )
     limits = {k: float(np.asarray(v)) for k, v in step.limit_s().items()}
     return PointStep(
