@@ -18,7 +18,7 @@ export function digits(value, count = 3) {
   if (size >= 1e12 || size < 1e-4) return value.toExponential(count - 1)
   const rounded = Number(value.toPrecision(count))
   const decimals = Math.max(0, count - 1 - Math.floor(Math.log10(Math.abs(rounded))))
-  return grouped(decimals ? rounded.toFixed(decimals).replace(/\.?0+$/, '') : String(rounded))
+  return grouped(Number.isInteger(value) ? String(rounded) : rounded.toFixed(decimals))
 }
 
 /** Whole numbers in full up to six digits: 8192 -> "8,192". */

@@ -1,1 +1,0 @@
-import{c as r,e as c,g as n}from"./chunk-334LLF3A.js";function h(){let[o,s]=r(0),t=c(null);return[n(e=>{t.current?.disconnect(),e&&(t.current=new ResizeObserver(([u])=>s(Math.floor(u.contentRect.width))),t.current.observe(e))},[]),o]}export{h as a};
