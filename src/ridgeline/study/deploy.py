@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from ridgeline.catalog import Catalog
 from ridgeline.catalog.calibration import device_calibration, read_calibration
 from ridgeline.cost.efficiency import IDEAL, TYPICAL, Efficiency
@@ -19,14 +21,21 @@ from ridgeline.cost.network_records import TYPICAL as TYPICAL_NETWORK
 from ridgeline.cost.own_curves import Calibration, with_curves, with_engine, with_links
 from ridgeline.errors import InputError
 from ridgeline.hardware import Cluster, Device
-from ridgeline.model.architecture import Architecture, WeightClass
+from ridgeline.model.architecture import (
+    Architecture,
+    LatentAttention,
+    SoftmaxAttention,
+    WeightClass,
+)
 from ridgeline.model.draft import Speculation, check_speculation
 from ridgeline.model.formats import GGUF_TYPES
 from ridgeline.model.imbalance import expert_imbalance
 from ridgeline.model.layout import Layout
 from ridgeline.model.layout_rules import default_layout, expert_counts, layout_faults
+from ridgeline.model.operations import num_kv_heads
 from ridgeline.model.operations_moe import Imbalance
 from ridgeline.model.precision import Precision
+from ridgeline.model.state import kv_head_share
 from ridgeline.phase.deployment import Deployment
 from ridgeline.study.resolve import open_catalog, resolve_cluster, resolve_model
 from ridgeline.units import parse_quantity
@@ -238,6 +247,33 @@ def traffic_flags(deployment: Deployment, routing: str) -> tuple[str, ...]:
             " popular ones; `ridgeline experts` shows what a placement gains"
         )
     return tuple(flags)
+
+
+def copies_flags(deployment: Deployment) -> tuple[str, ...]:
+    """Return how often a group keeps its cache where tp exceeds the heads that it splits by."""
+    layout = deployment.layout
+    if layout is None or np.ndim(layout.tp):
+        return ()
+    tp = int(layout.tp)
+    copies = 1.0
+    latent = False
+    for block, _ in deployment.architecture.distinct_blocks():
+        cores = block.mixer.cores
+        if not any(isinstance(c, SoftmaxAttention | LatentAttention) for c in cores):
+            continue
+        latent = latent or any(isinstance(c, LatentAttention) for c in cores)
+        share = float(np.asarray(kv_head_share(num_kv_heads(block.mixer), layout)))
+        copies = max(copies, share * tp)
+    if copies <= 1:
+        return ()
+    what = "the latent cache" if latent else "the cache"
+    less = f"--tp {round(tp / copies)} --dp {round(int(layout.dp) * copies)}"
+    experts = f" --ep {int(layout.ep)}" if int(layout.ep) > 1 else ""
+    flag = (
+        f"tp {tp}: {what} is kept {copies:.3g} times, as engines do; attention data parallel"
+        f" ({less}{experts}) keeps it once"
+    )
+    return (flag,)
 
 
 def _size(given: Mapping[str, int]) -> int:

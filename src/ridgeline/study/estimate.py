@@ -22,7 +22,7 @@ from ridgeline.model.precision import Precision
 from ridgeline.phase.breakdown import Breakdown
 from ridgeline.phase.deployment import Deployment, Phase, step_breakdown
 from ridgeline.study.chalk import Chalk, chalk_of
-from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
+from ridgeline.study.deploy import copies_flags, deploy, speculation_dict, traffic_flags
 from ridgeline.study.derived import derived_figures
 from ridgeline.study.estimate_rows import Fidelity, Overlap, Question, estimate_rows, too_big
 from ridgeline.study.rent import rental_price
@@ -231,6 +231,7 @@ def _flags(question: Question, detail: Breakdown) -> tuple[str, ...]:
             "mixed: speed and cost count output tokens only; the chunk is the mean one of prompts"
             " as long as the context"
         )
+    flags += copies_flags(d)
     positions = d.architecture.max_position_embeddings
     if positions is not None and np.max(question.context) > positions:
         flags.append(f"extrapolated: contexts above the model's {positions:,} positions are shown")
