@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from ridgeline.errors import InputError
 
+_ROUNDING = 1e-9
+"""Sums of times leave a full pipeline this little more or less than full."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
@@ -110,5 +113,5 @@ def idle_share(schedule: Schedule) -> float:
     last = max(t.token for t in schedule.tasks)
     busy = sum(t.duration_s for t in schedule.tasks if t.token == last)
     stages = 1 + max(t.resource for t in schedule.tasks)
-    # Rounding may leave a full pipeline a little more than full.
-    return max(0.0, 1.0 - busy / (stages * token_period_s(schedule)))
+    idle = 1.0 - busy / (stages * token_period_s(schedule))
+    return idle if idle > _ROUNDING else 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ridgeline.cost.remembered import remembered
 from ridgeline.errors import InputError
 from ridgeline.model.architecture import Architecture, LatentAttention, Mixer, SoftmaxAttention
 from ridgeline.model.layout import Layout
@@ -96,14 +97,15 @@ def pipelines(
             raise InputError(" ".join(faults))
         return replace(base, layout=layout)
 
-    rows: list[Mapping[str, Any]] = []
-    for stages in counts:
-        d = deployment(stages)
-        times, hop = stage_times_s(d, batch=batch, context=context)
-        rows.append(_row(d, times, hop, batch, context, micro_batches or stages))
+    deployments = {count: deployment(count) for count in counts}
+    timed = {c: stage_times_s(d, batch=batch, context=context) for c, d in deployments.items()}
+    rows = [
+        _row(d, *timed[count], batch, context, micro_batches or count)
+        for count, d in deployments.items()
+    ]
     shown = max((c for c in counts if c <= _MAX_LOOP), default=counts[0])
-    times, hop = stage_times_s(deployment(shown), batch=batch, context=context)
-    deepest = deployment(counts[-1])
+    times, hop = timed[shown]
+    deepest = deployments[counts[-1]]
     return Pipelines(
         request=_request(deepest, size, batch, context, counts, micro_batches),
         rows=tuple(rows),
@@ -112,7 +114,7 @@ def pipelines(
             for m in sorted({max(1, shown // 2), shown, shown + shown // 2})
         ),
         loop_stages=shown,
-        stages=_stage_rows(deepest, batch, context),
+        stages=_stage_rows(deepest, timed[counts[-1]][0]),
         verdict=_verdict(rows, size, deepest),
         flags=tuple(dict.fromkeys((*deepest.efficiency.flags, *deepest.cluster.flags))),
     )
@@ -131,6 +133,7 @@ def stage_times_s(
     layout = deployment.layout or Layout()
     times: list[float] = []
     hop = 0.0
+    price = remembered(deployment.price_message)
     for stage in range(int(layout.pp)):
         work = operations(
             deployment.architecture,
@@ -144,12 +147,12 @@ def stage_times_s(
             [op for op in work if op.name != "stage.send"],
             deployment.cluster.device,
             deployment.efficiency,
-            network=deployment.price_message,
+            network=price,
         )
         times.append(float(step.step_s))
         for op in work:
             if op.name == "stage.send" and op.message is not None:
-                hop = max(hop, float(deployment.price_message(op.message).time_s))
+                hop = max(hop, float(price(op.message).time_s))
     return tuple(times), hop
 
 
@@ -186,9 +189,8 @@ def _row(
     }
 
 
-def _stage_rows(d: Deployment, batch: int, context: int) -> tuple[Mapping[str, Any], ...]:
+def _stage_rows(d: Deployment, times: Sequence[float]) -> tuple[Mapping[str, Any], ...]:
     layout = d.layout or Layout()
-    times, _ = stage_times_s(d, batch=batch, context=context)
     rows: list[Mapping[str, Any]] = []
     for stage, seconds in enumerate(times):
         blocks = stage_blocks(d.architecture, int(layout.pp), stage)

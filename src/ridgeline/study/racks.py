@@ -98,6 +98,9 @@ def racks(
     cliff: list[dict[str, Any]] = []
     for count in num_racks:
         for ratio in ratios:
+            if count == 1 and cliff and cliff[-1]["racks"] == 1:  # no way out, so no ratio
+                cliff.append({**cliff[-1], "ratio": ratio})
+                continue
             row, found = _cliff_row(
                 exchange,
                 rack_cluster(unit, per_rack, count, ratio),
