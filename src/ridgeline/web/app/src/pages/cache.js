@@ -16,10 +16,10 @@ import { SheetPicker } from './prices/sheet.js'
 const CONTEXTS = Array.from({ length: 11 }, (_, i) => 2 ** (10 + i))
 const perMillion = (usd) => digits(MILLION * usd)
 
-function bodyOf(state) {
-  const holds = [`${state.after}s`, ...state.hold.split(',').map((word) => word.trim()).filter(Boolean)]
+/** The question for some hold times; the curves do not depend on them. */
+function bodyOf(state, hold) {
   return {
-    ...modelOf(state), on: state.on, context: state.context, hold: holds.join(','), stall: state.stall,
+    ...modelOf(state), on: state.on, context: state.context, hold, stall: state.stall,
     ...(state.usdPerGb > 0 ? { usd_per_gb: { [state.priceOf]: state.usdPerGb } } : {}),
     ...(state.only.length ? { only: state.only } : {}),
     ...(state.provider ? { provider_price: state.provider } : {}),
@@ -108,20 +108,21 @@ function sentence(answer, state) {
 }
 
 function View({ state, set }) {
-  const body = bodyOf(state)
   const whole = useAnswer('cache', { ...modelOf(state), on: state.on })
-  const { answer, error, pending } = useAnswer('cache', body)
+  const { answer, error, pending } = useAnswer('cache', bodyOf(state, state.hold))
+  const now = useAnswer('cache', bodyOf(state, `${state.after}s`))
   const all = (whole.answer?.tiers ?? []).map(({ tier }) => tier)
   const data = useMemo(() => (answer ? costRows(answer) : null), [answer])
-  const option = useMemo(() => (answer ? costChart(answer, data.rows, answer.holds[0].hold_s) : null), [answer])
+  const option = useMemo(() => (answer ? costChart(answer, data.rows) : null), [answer])
+  const mark = useMemo(() => ({ x: state.after }), [state.after])
   const drain = useMemo(() => (answer ? drainChart(answer.tiers) : null), [answer])
   const holds = (answer?.holds ?? []).map((row) => ({ ...row, best_usd: MILLION * row.usd, recompute: MILLION * row.recompute_usd }))
   return html`<${Bench} controls=${html`<${Controls} state=${state} set=${set} all=${all} />`}>
     <${ErrorBox} error=${error} />
     ${answer
-      ? html`<${Answer} pending=${pending}>${sentence(answer, state)}<//>
-        <${Figure} name="cache-cost" title="Cost against hold time" option=${option} rows=${data.rows} columns=${data.columns} height=${400} pending=${pending}
-          note="The grey band is the cheapest choice; dotted verticals are where it changes; the dashed horizontal is computing the prompt again." />
+      ? html`${now.answer ? html`<${Answer} pending=${now.pending}>${sentence(now.answer, state)}<//>` : null}
+        <${Figure} name="cache-cost" title="Cost against hold time" option=${option} rows=${data.rows} columns=${data.columns} height=${400} pending=${pending} mark=${mark}
+          note="The grey band is the cheapest choice; thin verticals are where it changes; the heavier one is when the user is back; the dashed horizontal is computing the prompt again." />
         <${TierTable} answer=${answer} />
         <div class="charts"><div class="stack"><${Table} title="The cheapest choice by hold time" name="cache-envelope" columns=${ENVELOPE} rows=${answer.envelope} />
           <${Table} title="At these hold times" name="cache-holds" columns=${HOLDS} rows=${holds} />
@@ -129,7 +130,7 @@ function View({ state, set }) {
           <${Figure} name="cache-drain" title="Drain times of real parts and the lecture’s" option=${drain} rows=${answer.tiers} columns=${DRAIN} height=${360}
             note="Drain time is capacity over read bandwidth of one unit: data that stays longer than that is cheap to keep there." /></div>
         <${Flags} flags=${answer.flags} />
-        <${Reproduce} answer=${answer} />`
+        <${Reproduce} answer=${now.answer ?? answer} />`
       : error ? null : html`<${Skeleton} height=${480} />`}
   <//>`
 }

@@ -54,6 +54,9 @@ function Path({ state, set }) {
   const others = ready ? answer.claims : []
   const claim = others.find(({ id }) => id === state.claim) ?? (state.claim ? null : order[0])
   const at = order.indexOf(claim)
+  useEffect(() => {
+    if (innerWidth > 860) document.querySelector('.claims a[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [claim])
   const open = (next) => {
     set({ view: '', claim: next.claim ?? '', chapter: next.chapter ?? chapter, value: 0, edit: [] })
     document.getElementById('question')?.scrollIntoView({ block: 'start' })

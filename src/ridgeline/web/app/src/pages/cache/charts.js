@@ -41,7 +41,7 @@ export function costRows(answer) {
   return { rows, columns: [{ key: 'hold_s', label: 'hold', unit: 's' }, ...tiers.map(({ tier }) => ({ key: tier, unit })), { key: 'recompute', unit }, { key: 'cheapest', unit }] }
 }
 
-export function costChart(answer, rows, after) {
+export function costChart(answer, rows) {
   const { tiers, envelope, recompute_usd: again } = answer
   const looks = styles(tiers)
   const top = MILLION * again * 8
@@ -65,7 +65,6 @@ export function costChart(answer, rows, after) {
         markLine: {
           silent: true, symbol: 'none', lineStyle: { color: c.muted, type: 'dotted' }, label: { position: 'insideEndTop', color: c.muted, fontSize: 11, rotate: 0 },
           data: [
-            { xAxis: after, lineStyle: { color: c.green, type: 'solid', width: 1.5 }, label: { formatter: `back after ${span(after)}`, color: c.green, position: 'end' } },
             ...envelope.slice(1).filter(({ from_s: at }) => at > 1).map(({ from_s: at }) => ({ xAxis: at, label: { show: false } })),
           ],
         },

@@ -50,7 +50,7 @@ function Live({ claim, index, edits, set }) {
       ${shown.equation ? html`<p class="equation">${typeset(shown.equation)}</p>` : null}
       ${shown.substituted ? html`<p class="equation substituted">${typeset(shown.substituted)}</p>` : null}
       <p class="chalk-result"><strong>${valueText(shown.computed, shown.unit)}</strong>
-        <span>stated ${shown.stated_text || '–'}${' '}${edited ? html`<span class="unit">${shown.verdict === 'slip on air' ? '; your numbers give another' : '; your numbers give the same'}</span>` : html`<${Verdict} verdict=${shown.verdict} words=${WORDS[shown.verdict]} />`}</span></p>
+        <span>stated ${shown.stated_text || '–'}${edited ? html`<span class="unit">; your numbers give ${shown.verdict === 'slip on air' ? 'another' : 'the same'}</span>` : html` <${Verdict} verdict=${shown.verdict} words=${WORDS[shown.verdict]} />`}</span></p>
     </div>
     <div class="chalk-left"><${ErrorBox} error=${error} />
       <${Inputs} inputs=${value.inputs} edits=${known} onChange=${onChange} />

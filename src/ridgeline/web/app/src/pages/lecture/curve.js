@@ -53,17 +53,18 @@ export function Curve({ claim, index, value, edits, now }) {
     }
   }, [question])
   const x = chosen ? (edits[chosen] ?? value.inputs[chosen]) : 0
-  const option = useMemo(() => (rows?.length > 1 ? chart({ rows, key: chosen, original: value.inputs[chosen], value, x, y: now.computed }) : null), [rows, x, now.computed])
+  const option = useMemo(() => (rows?.length > 1 ? chart({ rows, key: chosen, original: value.inputs[chosen], value }) : null), [rows])
+  const mark = useMemo(() => chosen && { x: x / unitText(value.inputs[chosen], nameOf(chosen).unit).factor, y: now.computed, line: false }, [x, now.computed, chosen])
   if (!chosen || (rows && rows.length < 2)) return null
   const { words, unit } = nameOf(chosen)
   return html`<div class="curve">
     ${keys.length > 1 ? html`<${Choice} label="Draw against" name="against" value=${chosen} options=${keys.map((key) => ({ value: key, label: nameOf(key).words }))} onChange=${setChosen} />` : null}
-    ${option ? html`<${Figure} name="chalk-curve" title=${`${value.label} against ${words}`} option=${option} rows=${rows} height=${280}
+    ${option ? html`<${Figure} name="chalk-curve" title=${`${value.label} against ${words}`} option=${option} rows=${rows} height=${280} mark=${mark}
       columns=${[{ key: 'x', label: words, unit }, { key: 'y', label: value.label, unit: value.unit }]} />` : null}
   </div>`
 }
 
-function chart({ rows, key, original, value, x, y }) {
+function chart({ rows, key, original, value }) {
   const { words, unit } = nameOf(key)
   const { factor, unit: shown } = unitText(original, unit)
   const { log } = rangeOf(key, original)
@@ -84,7 +85,6 @@ function chart({ rows, key, original, value, x, y }) {
           ? { silent: true, symbol: 'none', lineStyle: { type: 'dashed', color: c.muted }, label: { formatter: 'stated', color: c.muted, position: 'insideEndTop' }, data: [{ yAxis: stated }] }
           : undefined,
       },
-      { type: 'scatter', name: 'here', data: [[x / factor, y]], symbolSize: 11, color: c.vermillion, tooltip: { show: false } },
     ],
   })
 }
