@@ -1,5 +1,5 @@
 // Questions to the server: the newest one wins, old answers stay until the next arrives.
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 const KEPT = 60
 const PATIENCE_MS = 400 // a request in flight this long gives way to a newer one
@@ -17,7 +17,9 @@ function sentenceOf(document, status) {
   const first = document?.detail?.[0]
   if (!first) return `The server answered ${status}.`
   const nearest = first.nearest?.length && !first.msg.includes(first.nearest[0]) ? ` Nearest: ${first.nearest.join(', ')}.` : ''
-  return first.msg + nearest
+  // a type that is wrong is said without the name of what has it
+  const where = first.msg.startsWith('Input should') ? `${first.loc?.filter((part) => part !== 'body').join(' ')}: ` : ''
+  return where + first.msg + nearest
 }
 
 /** Asks once. Throws an Error whose message is the sentence for people and whose detail is the API's. */
@@ -94,7 +96,8 @@ export function useAnswer(route, body, { wait = 0 } = {}) {
     )
   }, [])
 
-  useEffect(() => {
+  // Asks at once: an ordinary effect would wait for the next frame.
+  useLayoutEffect(() => {
     if (key === null) {
       box.wanted = null
       setView((old) => (old.pending ? { ...old, pending: false } : old))

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { useAnswer } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { modelOf } from '../lib/state.js'
-import { digits, tokens } from '../lib/units.js'
+import { tokens } from '../lib/units.js'
 import { Choice, ClusterPicker, ModelPicker, Slider, Text } from '../ui/controls.js'
 import { Figure } from '../ui/figure.js'
 import { Answer, ErrorBox, Flags, Skeleton } from '../ui/notes.js'
@@ -47,7 +47,7 @@ const ROWS = [
   { key: 'fits', label: 'fits', format: (fits) => (fits ? 'yes' : html`<span class="bad">no</span>`) },
   { key: 'tpot_s', label: 'per token', unit: 's' },
   { key: 'hop_s', label: 'one hop', unit: 's' },
-  { key: 'idle_share', label: 'idle', unit: '%', format: (share) => digits(share < 1e-9 ? 0 : 100 * share) },
+  { key: 'idle_share', label: 'idle', unit: '%' },
   { key: 'stage_imbalance', label: 'slowest / mean' },
   { key: 'tokens_per_s_per_device', label: 'per device', unit: 'tokens/s' },
 ]

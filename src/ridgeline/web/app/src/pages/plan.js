@@ -143,7 +143,7 @@ function Results({ answer, state, set, pending }) {
         : draw('front-cost', 'What speed costs in money', money)}
     </div>
     <${Picks} chosen=${chosen} front=${points.front.length} set=${set} />
-    <${Point} point=${point} best=${points.winner} title=${title} against=${against} engine=${state.engine} onEngine=${(engine) => set({ engine })} />
+    <${Point} point=${point} name=${chosen} cli=${answer.cli} best=${points.winner} title=${title} against=${against} engine=${state.engine} onEngine=${(engine) => set({ engine })} />
     <${Table} title="Best of other layouts" name="options" columns=${OPTIONS} rows=${rows.filter(({ key }) => key[0] !== 'f')}
       onPick=${(row) => set({ point: row.key })} picked=${(row) => row.key === chosen} />
     <${Flags} flags=${answer.flags} />

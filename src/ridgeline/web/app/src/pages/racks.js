@@ -83,7 +83,8 @@ function Controls({ state, set, answer, own }) {
       ${own && Math.abs(own / state.ratio - 1) > 0.005
         ? html`<button type="button" onClick=${() => set({ ratio: Number(own.toPrecision(3)) })}>The cluster’s own: ${digits(own)} to 1</button>`
         : null}
-      <${Text} label="Devices per rack" name="size" value=${state.size} placeholder=${answer ? String(answer.request.devices_per_rack) : ''} onChange=${on('size')} />
+      <${Text} label="Devices per rack" name="size" value=${state.size} help="A rack is one scale-up domain."
+        placeholder=${answer ? String(answer.request.devices_per_rack) : ''} onChange=${on('size')} />
     <//>
     <${More} title="Traffic and caches"><${Group} title="Traffic and caches">
       <${Slider} label="Tokens per device and step" name="tokens" value=${state.tokens} min=${1} max=${4096} log integer onChange=${on('tokens')} />
@@ -126,8 +127,7 @@ function Results({ answer, ratio, own, pending }) {
       <${Figure} name="domains" title="Largest model of one domain" option=${options.domains} rows=${answer.domains} columns=${DOMAINS}
         note=${`Beside the caches of ${fmt(answer.request.tokens_per_device)} sequences of ${tokens(answer.request.context)} tokens on every device.`} />
     </div>
-    <${Table} title="The rack cliff in figures" name="cliff" columns=${CLIFF} rows=${answer.cliff.filter((row) => row.racks > 1 || row.ratio === ratio)}
-      picked=${(row) => row.ratio === ratio && row.racks > 1} />
+    <${Table} title=${`The rack cliff at ratio ${digits(ratio)}`} name="cliff" columns=${CLIFF} rows=${rows} />
     <${Flags} flags=${answer.flags} />
     <${Reproduce} answer=${answer} />`
 }

@@ -16,7 +16,7 @@ function factsOf(o) {
   return [
     ['layout', howText(o)],
     ['devices', `${devices}, ${o.idle_devices} idle`],
-    ['in flight', `${fmt(o.batch)} requests per ${pooled ? 'decode ' : ''}replica`],
+    ['in flight', `${fmt(o.batch)} ${o.batch === 1 ? 'request' : 'requests'} per ${pooled ? 'decode ' : ''}replica`],
     ['formats', `weights ${o.weights}, cache ${o.kv}`],
     ['first token', `${fmt(o.ttft_s, 's')}, without queueing`],
     ['per token', `${fmt(o.tpot_s, 's')}: ${fmt(o.tokens_per_s_per_user, 'tokens/s')} per user`],
@@ -30,13 +30,18 @@ const Facts = ({ option }) =>
 
 const refused = (text) => !text.includes('\n')
 
-function Launch({ point, engine, onEngine }) {
+/** The command that prints the same: the winner's, or a point's of the front; runners-up have none. */
+const emitted = (cli, name, engine) => (name[0] === 'r' ? null : `${cli}${name[0] === 'f' ? ` --point ${name.slice(1)}` : ''} --emit ${engine}`)
+
+function Launch({ point, name, cli, engine, onEngine }) {
   const text = point.launch[engine] ?? point.launch.vllm
+  const command = emitted(cli, name, engine)
   return html`<div class="launch"><h3>Launch</h3>
     <div class="tabs" role="group" aria-label="Engine">${Object.entries(ENGINES).map(
       ([id, name]) => html`<button key=${id} type="button" aria-pressed=${id === engine} onClick=${() => onEngine(id)}>${name}${refused(point.launch[id]) ? ' (cannot)' : ''}</button>`,
     )}</div>
-    ${refused(text) ? html`<p class="hint">${text.replace(/^# /, '')}</p>` : html`<${Snippet} label=${`${ENGINES[engine]}, servers and benchmark`} text=${text} />`}</div>`
+    ${refused(text) ? html`<p class="hint">${text.replace(/^# /, '')}</p>` : html`<${Snippet} label=${`${ENGINES[engine]}, servers and benchmark`} text=${text} />`}
+    ${command && !refused(text) ? html`<${Snippet} label="Command line that prints this" text=${command} />` : null}</div>`
 }
 
 const STEPS = [
@@ -52,7 +57,7 @@ const DEVICE = [{ key: 'title', label: 'option' }, { key: 'limit', label: 'limit
 const rowsOf = (point, inner) => point.steps.flatMap((step) => inner(step).map((row) => ({ ...row, phase: PHASES[step.phase], share: row.time_s / step.step_s })))
 
 /** bars: the points compared, first the chosen one. */
-export function Point({ point, best, title, against, engine, onEngine }) {
+export function Point({ point, name, cli, best, title, against, engine, onEngine }) {
   const bars = useMemo(
     () => (against ? [{ title, point }, { title: against.title, point: against.point }] : [{ title, point }]),
     [point, against?.point, title],
@@ -79,7 +84,7 @@ export function Point({ point, best, title, against, engine, onEngine }) {
       <${Figure} name="memory" title="Memory of one device" height=${190} option=${options.memory}
         rows=${Object.entries(point.memory_bytes).map(([name, bytes]) => ({ name, bytes }))} columns=${MEMORY} />
     </div>
-    <${Launch} point=${point} engine=${engine} onEngine=${onEngine} />
+    <${Launch} point=${point} name=${name} cli=${cli} engine=${engine} onEngine=${onEngine} />
     <details class="parts"><summary>All ${parts.length} parts of its steps</summary><${Table} name="parts" columns=${PARTS} rows=${parts} /></details>
   </section>`
 }

@@ -113,7 +113,7 @@ export const networks = (answer) => (c) => {
           ['algorithm', rows[i].algorithm],
         ]),
     },
-    xAxis: axis({ name: 'all-to-all of one step', unit: 'ms', min: 0, max: ms(most) * 1.18, format: (v) => (v > ms(most) * 1.15 ? '' : short(v)) }),
+    xAxis: axis({ name: 'all-to-all of one step', unit: 'ms', min: 0, max: ms(most) * 1.3, axisLabel: { formatter: short, showMaxLabel: false } }),
     yAxis: {
       type: 'category', inverse: true, axisTick: { show: false },
       data: rows.map((row) => row.network), axisLabel: { width: 138, overflow: 'break', fontSize: 11, lineHeight: 13 },

@@ -1,1 +1,0 @@
-import{b as r,d as c,f as n}from"./chunk-DLLFVS3B.js";function h(){let[o,s]=r(0),t=c(null);return[n(e=>{t.current?.disconnect(),e&&(t.current=new ResizeObserver(([u])=>s(Math.floor(u.contentRect.width))),t.current.observe(e))},[]),o]}export{h as a};
