@@ -7,9 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.hardware.records import Cluster
 from ridgeline.model.architecture import Architecture
 from ridgeline.model.layout import Layout
 from ridgeline.model.layout_rules import expert_counts, head_counts
+
+_BOARD_DEVICES = 16
+"""Larger scale-up domains are racks of trays."""
+_TRAY_DEVICES = 4
+"""Devices of one host in racks of NVIDIA and in pods of TPUs."""
 
 IntArray = NDArray[np.int64]
 
@@ -69,28 +75,54 @@ class Space:
         )
 
 
+def devices_per_host(cluster: Cluster) -> int:
+    """Return the devices that share one operating system: a board, or a tray of a larger domain.
+
+    >>> from ridgeline.hardware.records import Device, MemoryTier, NetworkTier
+    >>> hbm = MemoryTier(name="hbm", capacity_bytes=1, bandwidth_bytes_per_s=1)
+    >>> device = Device(id="d", name="d", vendor="v", peak_flop_per_s={}, memory=hbm)
+    >>> rack = NetworkTier(name="scale_up", size=72, bandwidth_bytes_per_s=1.0)
+    >>> devices_per_host(
+    ...     Cluster(id="c", name="c", device=device, num_devices=72, tiers=(rack,))
+    ... )
+    4
+    """
+    size = cluster.tiers[0].size if cluster.tiers else 1
+    return size if size <= _BOARD_DEVICES else _TRAY_DEVICES
+
+
 def enumerate_layouts(
-    arch: Architecture, *, num_devices: int, scale_up: int, max_pp: int = 16
+    arch: Architecture,
+    *,
+    num_devices: int,
+    scale_up: int,
+    host: int | None = None,
+    max_pp: int = 16,
 ) -> Space:
     """Return every layout of one replica on at most `num_devices` devices.
 
-    tp divides the heads and stays inside the scale-up domain; tp·dp·pp divides the devices, so
-    that replicas tile the cluster; dp above 1 only where experts are shared between the groups
-    (without experts it is the same as more replicas); ep is 1 or all devices of a stage, with
-    the fewest copies that let the experts divide; pp divides evenly enough to keep stages busy.
+    tp divides the heads and stays inside the scale-up domain; stages and replicas divide a host
+    or fill several, so that none straddles two; dp above 1 only where experts are shared between
+    the groups (without experts it is the same as more replicas); ep is 1 or all devices of a
+    stage, with the fewest copies that let the experts divide; pp divides evenly enough to keep
+    stages busy.
 
     Args:
         arch: The model.
         num_devices: Devices of the cluster.
         scale_up: Devices of the innermost tier.
+        host: Devices of one host; those of the innermost tier when not given.
         max_pp: Most pipeline stages.
     """
     heads, kv_heads = head_counts(arch)
     experts = sorted(expert_counts(arch))
+    board = min(host or scale_up, num_devices)
     rows: set[tuple[int, ...]] = set()
     for tp in _tensor_degrees(heads, kv_heads, min(scale_up, num_devices)):
         for pp in _stages(arch, num_devices // tp, max_pp):
             for dp in _groups(num_devices // (tp * pp), with_experts=bool(experts)):
+                if not (_aligned(tp * dp, board) and _aligned(tp * dp * pp, board)):
+                    continue
                 rows |= {
                     (tp, pp, ep, dp, 1, extra) for ep, extra in _expert_ranks(experts, tp * dp)
                 }
@@ -103,6 +135,10 @@ def enumerate_layouts(
         cp=table[4],
         num_redundant_experts=table[5],
     )
+
+
+def _aligned(devices: int, host: int) -> bool:
+    return devices % host == 0 or host % devices == 0
 
 
 def _tensor_degrees(heads: set[int], kv_heads: set[int], limit: int) -> list[int]:

@@ -21,7 +21,7 @@ from ridgeline.phase.deployment import Deployment, fits
 from ridgeline.phase.serving import Load
 from ridgeline.placement.pareto import pareto_front
 from ridgeline.placement.search import Candidates, joined, search
-from ridgeline.placement.space import Space, enumerate_layouts
+from ridgeline.placement.space import Space, devices_per_host, enumerate_layouts
 from ridgeline.study.deploy import deploy, speculation_dict, traffic_flags
 from ridgeline.study.plan_bands import banded
 from ridgeline.study.plan_options import (
@@ -160,6 +160,7 @@ def plan(
         base.architecture,
         num_devices=count,
         scale_up=min(tiers[0].size, count) if tiers else 1,
+        host=devices_per_host(base.cluster),
         max_pp=max_pp,
     )
     options = [
@@ -261,7 +262,10 @@ def _least_devices(
     domain = tiers[0].size if tiers else 1
     for times in range(2, _MAX_DEVICES // count + 1):
         space = enumerate_layouts(
-            base.architecture, num_devices=count * times, scale_up=min(domain, count * times)
+            base.architecture,
+            num_devices=count * times,
+            scale_up=min(domain, count * times),
+            host=devices_per_host(base.cluster),
         )
         batch = (space.dp * space.pp)[:, None].astype(np.float64)
         for precision in options:
