@@ -33,21 +33,25 @@ addEventListener('ridgeline:drawn', () => requestAnimationFrame(() => setTimeout
 _SHOWN = {
     "batch": "(f) => f.mark.x",
     "context": "(f) => f.rows[0].context",
-    "price": "(f) => f.rows[0].usd_per_mtok",
+    "price": "({rows: [r]}) => Number((r.usd_per_mtok * 3.6e-3 * r.batch / r.step_s / 8).toPrecision(6))",
 }
 _WATCH = """
 () => {
   const shown = SHOWN, figure = () => window.ridgeline.figures.latency
   const waits = (window.waits = []), moved = []
   const slider = document.querySelector('input[name=NAME]')
-  slider.addEventListener('input', () => moved.push(performance.now()))
+  slider.addEventListener('input', () => {
+    const move = { time: performance.now() }
+    moved.push(move)
+    setTimeout(() => { move.value = Number(slider.dataset.value) })
+  })
   let last = shown(figure())
   addEventListener('ridgeline:drawn', ({ detail }) => {
     if (detail !== 'latency' || shown(figure()) === last) return
     last = shown(figure())
-    const known = moved.splice(0)
+    const known = moved.splice(0, 1 + moved.findLastIndex(({ value }) => value === last))
     requestAnimationFrame(() => setTimeout(() => {
-      for (const time of known) waits.push(performance.now() - time)
+      for (const { time } of known) waits.push(performance.now() - time)
     }))
   })
 }

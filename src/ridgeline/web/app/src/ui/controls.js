@@ -43,7 +43,7 @@ export function Slider({ label, value, unit = '', format, onChange, help, name, 
   return html`<div class="field">
     <div class="field-head"><label for=${id}>${label}</label><output for=${id}>${text}</output></div>
     <input
-      id=${id} type="range" min="0" max=${map.steps} step="1" value=${map.of(value)} name=${name}
+      id=${id} type="range" min="0" max=${map.steps} step="1" value=${map.of(value)} name=${name} data-value=${value}
       aria-valuetext=${text} aria-describedby=${helpId}
       onInput=${(event) => onChange(at(event), false)}
       onChange=${(event) => onChange(at(event), true)}

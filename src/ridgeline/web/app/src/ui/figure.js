@@ -1,5 +1,5 @@
 // One chart with its title and its exports.
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { csvOf, jsonOf, save } from '../lib/files.js'
 import { html } from '../lib/html.js'
 import { useTheme } from '../lib/theme.js'
@@ -17,17 +17,18 @@ export function Figure({ title, option, rows = [], columns = [], name, height = 
   const place = useRef(null)
   const plot = useRef(null)
 
-  useEffect(() => {
+  // Layout effects run at once; others would wait for the next frame.
+  useLayoutEffect(() => {
     plot.current = new Plot(place.current, name)
     return () => plot.current.dispose()
   }, [name])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (option) plot.current.show({ option, rows, mark, theme, animate })
   }, [name, option, theme])
-  useEffect(() => {
+  useLayoutEffect(() => {
     plot.current.move(mark)
   }, [mark?.x, mark?.y])
-  useEffect(() => {
+  useLayoutEffect(() => {
     plot.current.onPick = onPick
   })
 

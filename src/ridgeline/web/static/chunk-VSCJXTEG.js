@@ -1,0 +1,1 @@
+import{b as r,e as c,g as n}from"./chunk-U42HBWKV.js";function h(){let[o,s]=r(0),t=c(null);return[n(e=>{t.current?.disconnect(),e&&(t.current=new ResizeObserver(([u])=>s(Math.floor(u.contentRect.width))),t.current.observe(e))},[]),o]}export{h as a};
