@@ -35,9 +35,10 @@ WHY = {
     "grouped gemm": "H20 again, and one chip only; no other open source",
     "prefill step": "long prompts on H100 run below the rates of short kernel measurements: the"
     " card throttles; and one row of Splitwise is eleven times faster than its peak allows",
-    "serving ttft": "marked as context (N) by its source. Prompts that wait in batches of SGLang"
-    " and the first wave, in which every user starts at once, are not modelled; one sweep of a"
-    " nightly build is twenty times slower than its kernels",
+    "serving ttft": "marked as context (N) by its source. InferenceX runs alone: the figure by"
+    " source below; what is left is up to 90 ms between clusters before the first kernel, and runs"
+    " whose seats ran out. The other source, one sweep of a nightly build, is twenty times slower"
+    " than its kernels",
     "gemm fp8": "one chip",
     "gemm bf16": "within the noise between libraries; PyTorch's loop adds host time to the smallest"
     " matrices",

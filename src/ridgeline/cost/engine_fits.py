@@ -11,7 +11,7 @@ from __future__ import annotations
 ENGINE_FITS: dict[tuple[str, str], tuple[float, float, float]] = {
     ("vllm", "nvidia"): (12.4, 4.2, 6.5),
     ("sglang", "nvidia"): (0.0, 0.0, 12.5),
-    ("trtllm", "nvidia"): (0.0, 0.0, 11.0),
+    ("trtllm", "nvidia"): (0.0, 0.0, 11.1),
     ("vllm", "amd"): (38.0, 0.0, 14.8),
     ("sglang", "amd"): (89.3, 0.0, 22.7),
     ("atom", "amd"): (45.6, 0.0, 10.5),

@@ -164,7 +164,9 @@ def _prompt_seconds(
         )
         return whole / groups, whole
     mixed = np.asarray(
-        step_breakdown(deployment, phase="mixed", batch=batch, context=context, chunk=chunk).step_s
+        step_breakdown(
+            deployment, phase="mixed", batch=batch, context=context, chunk=chunk, prompt=prompt
+        ).step_s
     )
     chunks = prompt / chunk
     return (mixed - decode) * chunks / groups, mixed * chunks
