@@ -8,6 +8,7 @@ Parameters, state bytes and operations all follow from these records; nothing is
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -269,11 +270,31 @@ class Architecture:
 
     def distinct_blocks(self) -> tuple[tuple[Block, int], ...]:
         """Equal blocks merged over the whole depth, with their number of layers."""
-        counts: dict[Block, int] = {}
-        for b in self.blocks:
-            key = replace_count(b)
-            counts[key] = counts.get(key, 0) + b.count
-        return tuple(counts.items())
+        return _merged(_Identity(self.blocks))
+
+
+class _Identity:
+    """Blocks hashed by where they are: comparing hundreds of them costs more than an estimate."""
+
+    __slots__ = ("blocks",)
+
+    def __init__(self, blocks: tuple[Block, ...]) -> None:
+        self.blocks = blocks
+
+    def __hash__(self) -> int:
+        return id(self.blocks)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.blocks is self.blocks
+
+
+@functools.lru_cache(maxsize=64)
+def _merged(key: _Identity) -> tuple[tuple[Block, int], ...]:
+    counts: dict[Block, int] = {}
+    for b in key.blocks:
+        one = replace_count(b)
+        counts[one] = counts.get(one, 0) + b.count
+    return tuple(counts.items())
 
 
 def replace_count(block: Block, count: int = 1) -> Block:
