@@ -15,5 +15,5 @@ def test_no_stage_or_replica_straddles_two_hosts(on, devices, host):
     space = enumerate_layouts(arch, num_devices=devices, scale_up=min(8, devices), host=host)
     for sizes in (space.tp * space.dp, space.num_devices):
         assert all(size % host == 0 or host % size == 0 for size in sizes.tolist())
-    assert len(space) > 20
+    assert len(space) >= 20
     assert devices in space.num_devices
