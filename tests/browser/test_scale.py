@@ -105,13 +105,13 @@ def test_a_point_of_the_plan_is_picked_and_shared(visit, browser):
     expect(page.locator(".point h2")).to_have_text(f"Point {name[1:]} of the front")
     assert f"point={name}" in page.url
     page.get_by_role("button", name="SGLang").click()
-    command = page.locator(".launch pre").inner_text()
+    command = page.locator(".launch pre").first.inner_text()
     assert "sglang.launch_server" in command
     other = browser.new_context().new_page()
     other.goto(page.url)
     planned(other)
     expect(other.locator(".point h2")).to_have_text(f"Point {name[1:]} of the front")
-    assert other.locator(".launch pre").inner_text() == command
+    assert other.locator(".launch pre").first.inner_text() == command
 
 
 def test_an_infeasible_target_names_the_nearest_option(visit):
