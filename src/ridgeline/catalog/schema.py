@@ -146,9 +146,9 @@ Kind = Literal[
 KernelFormat = Literal[
     "bf16", "bf16/fp8", "fp8", "fp8_block", "fp4", "w4a8", "w4a16", "w8a16"
 ]  # fmt: skip
-Share = Annotated[float, Field(gt=0, le=1.5)]
-"""Of a peak; a little above 1 where the peak is a measured rate whose launches count apart."""
-Amount = Annotated[float, Field(ge=0, le=1e4)]
+Share = Annotated[float, Field(gt=0, le=1000)]
+"""Of a peak; above 1 where the peak is a measured rate and caches serve the kernel."""
+Amount = Annotated[float, Field(ge=0, le=1e9)]
 
 
 class Evidence(Strict):
@@ -175,7 +175,7 @@ class CurveEntry(Strict):
     format: KernelFormat
     up_to: Annotated[float, Field(ge=1)] | None = None
     """Holds to this many rows of a GEMM, or cached tokens of attention."""
-    launch_us: Annotated[float, Field(ge=0, le=1e5)]
+    launch_us: Annotated[float, Field(ge=0, le=1e7)]
     compute_share: Share = 1.0
     bandwidth_share: Share = 1.0
     unhidden: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -184,7 +184,7 @@ class CurveEntry(Strict):
     quantize_passes: Amount = 0.0
     page_tokens: Amount = 0.0
     softmax_width: Amount = 0.0
-    spread: Annotated[float, Field(ge=0, le=2)]
+    spread: Annotated[float, Field(ge=0, le=20)]
     """σ of ln(measured / fitted)."""
     evidence: Evidence
 

@@ -40,7 +40,7 @@ def _share(value: float | None) -> str:
 
 
 def _row(score: Score) -> dict[str, Any]:
-    bound = next(iter(score.bounds), "")
+    bound = next(iter(score.bounds), "").replace("network: ", "net: ")
     return {
         "family": score.family,
         "file": score.file,

@@ -227,6 +227,9 @@ def test_command_writes_a_file_that_others_read(tmp_path: Path, capsys) -> None:
              "--calibration", str(out), "--json"])  # fmt: skip
     flags = json.loads(capsys.readouterr().out)["flags"]
     assert any("mine.yaml" in f for f in flags)
+    page = tmp_path / "page.html"
+    main_ok(["calibrate", str(path), "--device", "a100-sxm-80", "--report", str(page)])
+    assert "bandwidth share" in page.read_text()
 
 
 def main_ok(arguments: list[str]) -> None:
