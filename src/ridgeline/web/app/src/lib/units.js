@@ -9,7 +9,7 @@ const LARGE = { bytes: 'B', 'bytes/s': 'B/s', flop: 'FLOP', 'flop/s': 'FLOP/s', 
 // Hundreds of numbers per move of a slider: toLocaleString takes 0.1 ms for each.
 const grouped = (text) => text.replace(/^(-?\d+)/, (integer) => integer.replace(/\B(?=(\d{3})+$)/g, ','))
 
-/** Three significant digits, thousands separated: 1234 -> "1,230", 0.0421 -> "0.0421". */
+/** Three significant digits, thousands separated: 1234 -> "1,230", 18.98 -> "19.0", 0.1 -> "0.1". */
 export function digits(value, count = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–'
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞'
@@ -18,7 +18,8 @@ export function digits(value, count = 3) {
   if (size >= 1e12 || size < 1e-4) return value.toExponential(count - 1)
   const rounded = Number(value.toPrecision(count))
   const decimals = Math.max(0, count - 1 - Math.floor(Math.log10(Math.abs(rounded))))
-  return grouped(Number.isInteger(value) ? String(rounded) : rounded.toFixed(decimals))
+  const exact = Number(value.toPrecision(12)) === rounded // a setting or a tick: 0.1, not 0.100
+  return grouped(exact ? String(rounded) : rounded.toFixed(decimals))
 }
 
 /** Whole numbers in full up to six digits: 8192 -> "8,192". */

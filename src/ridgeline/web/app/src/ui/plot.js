@@ -9,6 +9,7 @@ const library = import('./echarts.js')
 const figures = {}
 window.ridgeline = { ...window.ridgeline, figures }
 
+const RESTED_MS = 300
 // Everything but the tooltip, whose element is dear to make anew.
 const REPLACED = ['series', 'xAxis', 'yAxis', 'grid', 'legend', 'visualMap', 'graphic']
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif'
@@ -63,12 +64,11 @@ export class Plot {
   constructor(place, name) {
     this.place = place
     this.name = name
-    this.seen = true // out of sight nothing is drawn: a slider waits for what is on the screen
+    this.seen = true // what is out of sight is drawn when the sliders rest
     this.onPick = null
     this.sight = new IntersectionObserver(([{ isIntersecting }]) => {
-      const appears = isIntersecting && !this.seen
       this.seen = isIntersecting
-      if (appears) this.draw()
+      if (isIntersecting && this.later) this.draw()
     }, { rootMargin: '80px' })
     this.sight.observe(place)
     this.size = new ResizeObserver(() => {
@@ -92,14 +92,23 @@ export class Plot {
   move(mark) {
     if (!this.shown) return
     this.shown.mark = mark
-    if (!this.marker || !this.seen) return
+    if (!this.marker) return
     figures[this.name].mark = mark
     this.marker.move(mark)
     this.tell()
   }
 
   draw() {
-    if (!this.echarts || !this.seen || this.gone) return
+    if (!this.echarts || this.gone) return
+    clearTimeout(this.later)
+    this.later = 0
+    if (this.seen) this.drawNow()
+    else this.later = setTimeout(() => this.drawNow(), RESTED_MS)
+  }
+
+  drawNow() {
+    this.later = 0
+    if (this.gone) return
     const { option, rows, mark, theme, animate } = this.shown
     if (this.theme !== theme) this.make(theme)
     this.chart.setOption({ animation: animate, ...option }, { replaceMerge: REPLACED })
@@ -133,6 +142,7 @@ export class Plot {
 
   dispose() {
     this.gone = true
+    clearTimeout(this.later)
     this.sight.disconnect()
     this.size.disconnect()
     this.chart?.dispose()
