@@ -84,13 +84,15 @@ def list_command(
 
     rows = study.listed(pattern, on=_on(date), hour=hour, price_file=price_file, tier=tier)
     if style == "json":
-        _echo_json(report.rows_json(rows))
+        _echo_json(report.rows_json(rows, _on(date)))
         return
     shown = rows if style != "text" or not limit else rows[:limit]
     click.echo(report.rows_text(shown, _table_style(style)))
     if style == "text":
         more = f", {len(rows) - len(shown):,} not shown" if len(shown) < len(rows) else ""
         click.echo(f"\n{len(rows):,} prices in USD per million tokens on {_on(date)}{more}.")
+        for line in report.date_lines(rows, _on(date)):
+            click.echo(line)
 
 
 @command.command(name="show")

@@ -31,6 +31,10 @@ class Window:
         return self.start_minute <= when.hour * 60 + when.minute < self.end_minute
 
 
+_STAYS = dt.timedelta(days=31)
+"""A list read this long ago is taken to hold still."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceRow:
     """One line of a price list; all prices in USD per million tokens."""
@@ -93,6 +97,30 @@ def in_force(rows: Iterable[PriceRow], on: dt.date) -> tuple[PriceRow, ...]:
         if best is None or (row.starts or first) >= (best.starts or first):
             latest[row.key] = row
     return tuple(r for r in latest.values() if r.ends is None or on < r.ends)
+
+
+def date_flags(rows: Iterable[PriceRow], on: dt.date) -> tuple[str, ...]:
+    """Return what is assumed about rows on a day on which nobody read their list."""
+    before: dict[tuple[str, dt.date], int] = {}
+    after: dict[tuple[str, dt.date], int] = {}
+    for row in rows:
+        read = (row.list_name, row.as_of)
+        if row.starts is None and on < row.as_of:
+            before[read] = before.get(read, 0) + 1
+        elif on > row.as_of + _STAYS:
+            after[read] = after.get(read, 0) + 1
+    return (
+        *(
+            f"extrapolated: {name} was read on {day} and does not say since when its price holds;"
+            f" taken for {on} too{f' ({count:,} rows)' if count > 1 else ''}"
+            for (name, day), count in before.items()
+        ),
+        *(
+            f"extrapolated: {name} was read on {day}; changes between then and {on} are not known"
+            f"{f' ({count:,} rows)' if count > 1 else ''}"
+            for (name, day), count in after.items()
+        ),
+    )
 
 
 def at_hour(rows: Iterable[PriceRow], when: dt.datetime) -> tuple[PriceRow, ...]:

@@ -125,7 +125,7 @@ def cache_text(answer: CacheAnswer) -> str:
     ]
     lines = [
         (
-            f"{q['model']} on {q['devices']} x {q['on']}, {q['context']:,} tokens:"
+            f"{q['model']} on {q['devices']} devices of {q['on']}, {q['context']:,} tokens:"
             f" cache {human(answer.cache_bytes, 'B')}; computing it again takes"
             f" {span(answer.recompute_s)} and {significant(answer.recompute_usd)} USD at"
             f" {q['usd_per_device_hour']:g} USD per device-hour"
@@ -239,7 +239,7 @@ def plot_cache(answer: CacheAnswer, path: Path) -> None:
     figure, axes = new_figure(1, 2, width=12.0, height=5.5)
     q = answer.request
     figure.suptitle(
-        f"{q['model']} on {q['devices']} x {q['on']}: a cache of {q['context']:,} tokens"
+        f"{q['model']} on {q['devices']} devices of {q['on']}: a cache of {q['context']:,} tokens"
     )
     _cost_lines(axes[0, 0], answer)
     _retrieval_bars(axes[0, 1], answer)

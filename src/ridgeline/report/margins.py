@@ -86,7 +86,7 @@ def margins_text(result: Margins) -> str:
         [
             (
                 f"{result.price.id} ({result.price.list_name}) against {q['model']} on"
-                f" {q['devices']} x {q['on']}: utilisation {result.utilisation:.3g},"
+                f" {q['devices']} devices of {q['on']}: utilisation {result.utilisation:.3g},"
                 f" {q['speed_tokens_per_s']:g} tok/s/user, {result.output_tokens:,} output tokens,"
                 f" {result.costs.usd_per_device_hour:g} USD per device-hour"
             ),
@@ -193,8 +193,9 @@ def break_even_text(result: BreakEven) -> str:
     o = result.owner
     lines = [
         (
-            f"{q['model']} on {q['devices']} x {q['on']}: utilisation {result.utilisation:.3g},"
-            f" {q['speed_tokens_per_s']:g} tok/s/user, {result.input_tokens:,} in"
+            f"{q['model']} on {q['devices']} devices of {q['on']}:"
+            f" utilisation {result.utilisation:.3g}, {q['speed_tokens_per_s']:g} tok/s/user,"
+            f" {result.input_tokens:,} in"
             f" ({result.cached_tokens:,} cached) and {result.output_tokens:,} out, batch"
             f" {result.costs.rows[0].batch}"
         ),
@@ -293,8 +294,9 @@ def modes_text(result: SpeedModes) -> str:
     return _paragraphs(
         [
             (
-                f"{q['model']} on {q['devices']} x {q['on']} at {q['context'][0]:,} tokens,"
-                f" utilisation {result.utilisation:g}: {len(result.speed)} points on the frontier"
+                f"{q['model']} on {q['devices']} devices of {q['on']} at"
+                f" {q['context'][0]:,} tokens, utilisation {result.utilisation:g}:"
+                f" {len(result.speed)} points on the frontier"
             ),
             "",
             render_table(_FRONTIER, mode_rows(result)),
@@ -340,7 +342,7 @@ def plot_modes(result: SpeedModes, path: Path) -> None:
         yscale="log",
         xlabel="speed [tokens/s per user]",
         ylabel="cost [USD per million output tokens]",
-        title=f"{q['model']} on {q['devices']} x {q['on']}, {q['context'][0]:,} tokens",
+        title=f"{q['model']} on {q['devices']} devices of {q['on']}, {q['context'][0]:,} tokens",
     )
     axis.legend(fontsize="small")
     save_figure(figure, path)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-from ridgeline.economics.price_list import PriceRow, Window
+from ridgeline.economics.price_list import PriceRow, Window, date_flags
 from ridgeline.report.flags import wrapped
 from ridgeline.report.table import Column, Style, render_table
 from ridgeline.study.prices import SCHEMA_VERSION, Quote, Sheet, TraceQuote
@@ -76,9 +77,18 @@ def rows_text(rows: Sequence[PriceRow], style: Style = "text") -> str:
     return render_table(columns, [row_dict(r) for r in rows], style=style)
 
 
-def rows_json(rows: Sequence[PriceRow]) -> dict[str, Any]:
-    """Return prices as JSON."""
-    return {"schema_version": SCHEMA_VERSION, "prices": [row_dict(r) for r in rows]}
+def rows_json(rows: Sequence[PriceRow], on: dt.date) -> dict[str, Any]:
+    """Return prices as JSON, with what is assumed about them on that day."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "prices": [row_dict(r) for r in rows],
+        "flags": list(date_flags(rows, on)),
+    }
+
+
+def date_lines(rows: Sequence[PriceRow], on: dt.date) -> list[str]:
+    """Return what is assumed about prices on a day on which nobody read their list, wrapped."""
+    return [line for flag in date_flags(rows, on) for line in wrapped(f"Note: {flag}.")]
 
 
 def sheet_text(sheet: Sheet) -> str:
@@ -95,9 +105,10 @@ def sheet_text(sheet: Sheet) -> str:
             above = f" above {d.above_tokens:,}" if d.above_tokens else ""
             prices = ", ".join(f"{name} {price:g}" for name, price in d.prices)
             lines.append(f"  {d.tier}{above} {d.kind}: {prices} ({d.why})")
-    lines += ["", *(f"Note: {flag}." for flag in sheet.flags)]
+    lines += ["", *(x for flag in sheet.flags for x in wrapped(f"Note: {flag}."))]
     used = {r.list_name: r for r in (*sheet.rows, *sheet.announced)}
-    lines += [f"{name}: {r.source}, read {r.as_of}." for name, r in used.items()]
+    for name, row in used.items():
+        lines += wrapped(f"{name}: {row.source}, read {row.as_of}.")
     return "\n".join(lines)
 
 
@@ -150,6 +161,7 @@ def quote_rows(quotes: Sequence[Quote]) -> list[dict[str, Any]]:
             "written_usd": q.bill.written_usd,
             "output_usd": q.bill.output_usd,
             "total_usd": q.bill.total_usd,
+            "flags": list(q.bill.flags),
         }
         for q in quotes
     ]
@@ -196,6 +208,7 @@ def trace_rows(quotes: Sequence[TraceQuote]) -> list[dict[str, Any]]:
             "output_tokens": q.output_tokens,
             "num_long": q.num_long,
             "total_usd": q.total_usd,
+            "flags": list(q.flags),
         }
         for q in quotes
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ridgeline.economics.price_list import (
     bill,
     bracket,
     changes_after,
+    date_flags,
     in_force,
 )
 from ridgeline.errors import InputError, UnknownNameError
@@ -134,6 +135,7 @@ def show(
         flags.append(f"nothing is in force on {on}" + (f"; last ended {ended}" if ended else ""))
     if any(r.windows for r in current) and hour is None:
         flags.append("priced by the time of day: give --hour (UTC) for the price of the moment")
+    flags += date_flags(current, on)
     return Sheet(
         model=model,
         on=on,
@@ -162,19 +164,16 @@ def cost(
     quotes: list[Quote] = []
     for group in _groups(find(model, all_rows(price_file)), on, hour, tier):
         row = bracket(group, prompt_tokens=input_tokens)
-        quotes.append(
-            Quote(
-                row=row,
-                bill=bill(
-                    row,
-                    input_tokens=input_tokens,
-                    output_tokens=output_tokens,
-                    cached_tokens=cached_tokens,
-                    written_tokens=written_tokens,
-                    ttl=ttl,
-                ),
-            )
+        one = bill(
+            row,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cached_tokens=cached_tokens,
+            written_tokens=written_tokens,
+            ttl=ttl,
         )
+        flags = (*one.flags, *date_flags([row], on))
+        quotes.append(Quote(row=row, bill=replace(one, flags=flags)))
     if not quotes:
         raise InputError(f"No {tier} price of {model} is in force on {on}. Try another --date.")
     return tuple(quotes)
@@ -232,7 +231,7 @@ def trace_cost(
                 output_tokens=sum(y for _, y in lengths),
                 num_long=long,
                 total_usd=total,
-                flags=tuple(flags),
+                flags=(*flags, *date_flags(group, on)),
             )
         )
     if not quotes:

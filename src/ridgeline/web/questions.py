@@ -7,7 +7,7 @@ A new question is one schema, one call and one entry of QUESTIONS; `routes.py` s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
@@ -36,7 +36,7 @@ from ridgeline.study.lecture import CHAPTERS, lecture
 from ridgeline.study.lecture_claims.record import stated_value
 from ridgeline.study.lecture_edit import mark_answer, recompute
 from ridgeline.study.lecture_work import work
-from ridgeline.study.plan_point import plan_point
+from ridgeline.study.plan_point import plan_points
 from ridgeline.study.price_coverage import coverage, known_truth
 from ridgeline.study.service_day import predicted_throughput, service_day
 from ridgeline.study.show_model import show_model
@@ -88,20 +88,20 @@ def _plan_document(_: s.PlanRequest, result: Any) -> Document:
     `launch` names the next best option where an engine cannot express the winner; those of
     `points` say why not.
     """
+    first, *rest = _points(result, (result.winner, *result.runners_up, *result.front))
+    others, front = rest[: len(result.runners_up)], rest[len(result.runners_up) :]
     return {
         **plan_report.plan_json(result),
         "launch": _launch(result),
-        "points": {
-            "winner": _point(result, result.winner),
-            "runners_up": [_point(result, o) for o in result.runners_up],
-            "front": [_point(result, o) for o in result.front],
-        },
+        "points": {"winner": first, "runners_up": others, "front": front},
     }
 
 
-def _point(result: Any, option: Any) -> Document:
-    document = plan_point_report.point_json(plan_point(result, option))
-    return {**document, "launch": _launch(result, option)}
+def _points(result: Any, options: Sequence[Any]) -> list[Document]:
+    return [
+        {**plan_point_report.point_json(point), "launch": _launch(result, point.option)}
+        for point in plan_points(result, options)
+    ]
 
 
 def _launch(result: Any, option: Any = None) -> dict[str, str]:
@@ -223,7 +223,7 @@ QUESTIONS: dict[str, Question] = {
             args=(q.pattern,),
             kwargs={"on": day_of(q), "hour": q.hour, "tier": q.tier},
         ),
-        document=lambda _, r: prices_report.rows_json(r),
+        document=lambda q, r: prices_report.rows_json(r, q.date),
         command=lambda q: command_line("prices list", q, q.pattern),
         summary="List prices in force",
     ),

@@ -11,6 +11,7 @@ from ridgeline.economics.price_list import (
     bill,
     bracket,
     changes_after,
+    date_flags,
     in_force,
     overlap,
 )
@@ -97,3 +98,20 @@ def test_nothing_is_silent():
         bill(row(), input_tokens=1, cached_tokens=2, output_tokens=0)
     with pytest.raises(InputError, match="No price is in force"):
         bracket([], prompt_tokens=1)
+
+
+@pytest.mark.parametrize(
+    ("starts", "on", "words"),
+    [
+        (None, dt.date(2026, 11, 29), "does not say since when its price holds"),
+        (None, dt.date(2026, 11, 30), None),
+        (None, dt.date(2026, 12, 31), None),  # 31 days after the list was read
+        (None, dt.date(2027, 1, 1), "changes between then and 2027-01-01 are not known"),
+        (dt.date(2025, 1, 1), dt.date(2026, 1, 1), None),
+        (dt.date(2027, 1, 1), dt.date(2027, 6, 1), "changes between then and 2027-06-01"),
+    ],
+)
+def test_days_on_which_nobody_read_the_list_are_flagged(starts, on, words):
+    flags = date_flags([row(starts=starts), row(starts=starts, model="n")], on)
+    assert len(flags) == (words is not None)
+    assert all(words in flag and "(2 rows)" in flag for flag in flags)
