@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeline.errors import InputError
 from ridgeline.model.layout import Layout
@@ -15,6 +16,8 @@ from ridgeline.phase.serving import kv_transfer_s
 from ridgeline.study.plan import Plan
 from ridgeline.study.plan_options import Option
 from ridgeline.study.plan_reasons import device_time_s
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,79 +73,118 @@ def front_option(plan: Plan, number: int) -> Option:
 
 
 def plan_point(plan: Plan, option: Option) -> PlanPoint:
-    """Return an option of the plan with its steps, as `mixed_serving` and `decode_pool` mix them.
+    """Return one option of the plan taken apart: the winner, a runner-up or one of the front."""
+    return plan_points(plan, (option,))[0]
+
+
+def plan_points(plan: Plan, options: Sequence[Option]) -> tuple[PlanPoint, ...]:
+    """Return options of the plan with their steps, as `mixed_serving` and `decode_pool` mix them.
 
     Args:
-        plan: What the option is from.
-        option: The winner, a runner-up or a point of the front.
+        plan: What the options are from.
+        options: Any of its winner, runners-up and front.
     """
+    decode = _steps(plan, options, "decode")
+    mixed = _steps(plan, [o for o in options if o.kind == "mixed"], "mixed")
+    prefill = _steps(plan, [o for o in options if o.kind == "pools"], "prefill")
+    with_prompts = {"mixed": iter(mixed), "pools": iter(prefill)}
+    return tuple(
+        _point(plan, option, step, next(with_prompts[option.kind]))
+        for option, step in zip(options, decode, strict=True)
+    )
+
+
+def _point(plan: Plan, option: Option, decode: PointStep, other: PointStep) -> PlanPoint:
     load, layout = plan.load, option.layout
-    per_token = 1 / load.tokens_per_step
+    deployment = plan.deployment_of(layout, option)
+    mixed = option.kind == "mixed"
     memory = memory_parts_bytes(
-        plan.deployment_of(layout, option),
+        deployment,
         batch=option.batch,
         tokens=load.isl + load.osl,
-        step_tokens=option.batch + (load.chunk * layout.dp if option.kind == "mixed" else 0),
+        step_tokens=option.batch + (load.chunk * layout.dp if mixed else 0),
     )
+    per_token = 1 / load.tokens_per_step
+    with_prompt = 0.0
+    if mixed:
+        chunks = option.batch * load.isl / load.chunk / float(layout.pp * layout.dp)
+        with_prompt = chunks / load.osl
     transfer = None
-    if option.prefill_layout is None:
-        mixed = option.batch * (load.isl / load.chunk) / float(layout.pp * layout.dp) / load.osl
-        steps = (
-            _step(plan, option, "decode", max(per_token - mixed, 0.0)),
-            _step(plan, option, "mixed", mixed),
-        )
-    else:
-        steps = (
-            _step(plan, option, "decode", per_token),
-            _step(plan, option, "prefill", 0.0),
-        )
+    if option.prefill_layout is not None:
         sizes = (option.prefill_layout.num_devices, layout.num_devices)
-        moved = kv_transfer_s(plan.deployment_of(layout, option), load, *sizes)
-        transfer = float(np.asarray(moved))
+        transfer = float(np.asarray(kv_transfer_s(deployment, load, *sizes)))
     return PlanPoint(
         option=option,
-        steps=steps,
+        steps=(
+            replace(decode, per_token=max(per_token - with_prompt, 0.0)),
+            replace(other, per_token=with_prompt),
+        ),
         transfer_s=transfer,
         memory_bytes={k: float(np.asarray(v)) for k, v in memory.items()},
         capacity_bytes=plan.deployment.cluster.device.memory.usable_bytes,
-        device_s_per_token=device_time_s(option, steps[0].limits_s, load),
+        device_s_per_token=device_time_s(option, decode.limits_s, load),
     )
 
 
-def _step(plan: Plan, option: Option, phase: Phase, per_token: float) -> PointStep:
-    prefill = phase == "prefill"
-    layout: Layout = option.layout
-    if prefill and option.prefill_layout is not None:
-        layout = option.prefill_layout
-    step = step_breakdown(
-        plan.deployment_of(layout, option),
-        phase=phase,
-        batch=float(option.prefill_batch if prefill else option.batch),
-        context=float(plan.load.isl) if prefill else plan.load.mean_context,
-        chunk=plan.load.chunk if phase == "mixed" else 0,
-        prompt=plan.load.isl,
+def _steps(plan: Plan, options: Sequence[Option], phase: Phase) -> list[PointStep]:
+    """Return one step of each option; those of equal formats are one array."""
+    found: dict[int, PointStep] = {}
+    for formats in dict.fromkeys((o.weights, o.kv) for o in options):
+        index = [i for i, o in enumerate(options) if (o.weights, o.kv) == formats]
+        chosen = [options[i] for i in index]
+        prefill = phase == "prefill"
+        layouts = [o.prefill_layout or o.layout if prefill else o.layout for o in chosen]
+        batches = [o.prefill_batch if prefill else o.batch for o in chosen]
+        step = step_breakdown(
+            replace(plan.deployment_of(layouts[0], chosen[0]), layout=_stacked(layouts)),
+            phase=phase,
+            batch=np.array(batches, dtype=float),
+            context=float(plan.load.isl) if prefill else plan.load.mean_context,
+            chunk=plan.load.chunk if phase == "mixed" else 0,
+            prompt=plan.load.isl,
+        )
+        found |= dict(zip(index, _split(step, phase, len(index)), strict=True))
+    return [found[i] for i in range(len(options))]
+
+
+def _stacked(layouts: Sequence[Layout]) -> Layout:
+    return Layout(
+        **{f.name: np.array([getattr(x, f.name) for x in layouts]) for f in fields(Layout)}
     )
-    limits = {k: float(np.asarray(v)) for k, v in step.limit_s().items()}
+
+
+def _split(step: Breakdown, phase: Phase, count: int) -> list[PointStep]:
+    """Return each point of a step over `count` of them, operations summed by name."""
+    sums: dict[str, dict[str, Floats]] = {}
+    everywhere = np.zeros(count)
+    for part in step.parts:
+        mine = sums.setdefault(part.name, {})
+        for limit, seconds in part.limit_s().items():
+            mine[limit] = mine.get(limit, everywhere) + seconds
+    sums["host"] = {"host": everywhere + step.host_s}
+    total = everywhere + step.step_s
+    return [
+        _point_step({n: {k: float(v[i]) for k, v in of.items()} for n, of in sums.items()},
+                    phase, float(total[i]))
+        for i in range(count)
+    ]  # fmt: skip
+
+
+def _point_step(
+    limits_of: Mapping[str, Mapping[str, float]], phase: Phase, step_s: float
+) -> PointStep:
+    limits: dict[str, float] = {}
+    parts: list[PointPart] = []
+    for name, of in limits_of.items():
+        for limit, seconds in of.items():
+            limits[limit] = limits.get(limit, 0.0) + seconds
+        if sum(of.values()) > 0:
+            worst = max(of, key=lambda k: of[k])
+            parts.append(PointPart(name=name, time_s=sum(of.values()), limit=worst))
     return PointStep(
         phase=phase,
-        step_s=float(np.asarray(step.step_s)),
-        per_token=per_token,
-        parts=_parts(step),
+        step_s=step_s,
+        per_token=0.0,
+        parts=tuple(sorted(parts, key=lambda p: -p.time_s)),
         limits_s={k: v for k, v in sorted(limits.items(), key=lambda kv: -kv[1]) if v > 0},
     )
-
-
-def _parts(step: Breakdown) -> tuple[PointPart, ...]:
-    """Return the operations by name over all kinds of layers, and the host."""
-    limits: dict[str, dict[str, float]] = {}
-    for part in step.parts:
-        mine = limits.setdefault(part.name, {})
-        for limit, seconds in part.limit_s().items():
-            mine[limit] = mine.get(limit, 0.0) + float(np.asarray(seconds))
-    limits["host"] = {"host": float(np.asarray(step.host_s))}
-    parts = [
-        PointPart(name=name, time_s=sum(of.values()), limit=max(of, key=lambda k: of[k]))
-        for name, of in limits.items()
-        if sum(of.values()) > 0
-    ]
-    return tuple(sorted(parts, key=lambda p: -p.time_s))
