@@ -67,10 +67,10 @@ def judged(what: str, device: str, fitted: Fitted | None, before: Array) -> Fitt
     """
     name = f"{what} on {device}"
     if fitted is None:
-        most = f"{before.size} row{'s' * (before.size != 1)}"
+        few = "1 row does" if before.size == 1 else f"{before.size} rows do"
         return Refusal(
             what=name,
-            reason=f"{most} do not decide a single figure: at least {LEAST_ROWS} rows are needed,"
+            reason=f"{few} not decide a single figure: at least {LEAST_ROWS} rows are needed,"
             f" {ROWS_PER_FIGURE} per figure, of different sizes: small ones show the launch,"
             " large ones the shares of the peaks",
         )
