@@ -1,6 +1,6 @@
 // The shell: navigation, theme, and the page that the address names.
 import { render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from './lib/html.js'
 import { readHash, toHash, useUrlState } from './lib/state.js'
 import { applyTheme, chosenTheme } from './lib/theme.js'
@@ -30,7 +30,9 @@ function Navigation({ current }) {
     addEventListener('ridgeline:address', onAddress)
     return () => removeEventListener('ridgeline:address', onAddress)
   }, [])
-  return html`<nav aria-label="Pages"><ul>${PAGES.map(
+  const list = useRef(null)
+  useEffect(() => list.current.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }), [current])
+  return html`<nav aria-label="Pages" ref=${list}><ul>${PAGES.map(
     ({ id, title }) => html`<li key=${id}><a href=${linkTo(id)} aria-current=${id === current ? 'page' : undefined}>${title}</a></li>`,
   )}</ul></nav>`
 }

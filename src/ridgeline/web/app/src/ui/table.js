@@ -14,11 +14,13 @@ export const ExportRows = ({ name, columns, rows }) => html`
  */
 export function Table({ title, columns, rows, name = 'table', onPick, picked, exports = true }) {
   const scales = columns.map(({ key, unit }) => (unit ? scaleOf(rows.map((row) => row[key]), unit) : null))
+  const tiny = columns.map(({ key }) => 1e-12 * Math.max(0, ...rows.map((row) => (Number.isFinite(row[key]) ? Math.abs(row[key]) : 0))))
   const cell = (row, column, i) => {
     if (column.render) return column.render(row)
     const value = row[column.key]
     if (column.format) return column.format(value, row)
     if (typeof value !== 'number') return value ?? '–'
+    if (Math.abs(value) < tiny[i]) return '0' // what is left of a difference that is none
     return scales[i] && scales[i].factor !== 1 ? digits(value / scales[i].factor) : Number.isInteger(value) ? whole(value) : digits(value)
   }
   const numeric = columns.map(({ key, render }) => !render && rows.some((row) => typeof row[key] === 'number'))
