@@ -10,12 +10,10 @@ import { Answer, ErrorBox, Flags, Skeleton } from '../ui/notes.js'
 import { Bench, Group, More } from '../ui/page.js'
 import { Reproduce } from '../ui/reproduce.js'
 import { Table } from '../ui/table.js'
-import { costChart, costRows, drainChart, lookOf, MILLION, span } from './cache/charts.js'
+import { costChart, costOf, costRows, drainChart, lookOf, MILLION, span } from './cache/charts.js'
 import { SheetPicker } from './prices/sheet.js'
 
 const CONTEXTS = Array.from({ length: 11 }, (_, i) => 2 ** (10 + i))
-const perMillion = (usd) => digits(MILLION * usd)
-
 /** The question for some hold times; the curves do not depend on them. */
 function bodyOf(state, hold) {
   return {
@@ -97,20 +95,21 @@ const TTLS = [
   { key: 'dearest_tier', label: 'dearest tier it covers', format: (v) => v ?? 'none' },
 ]
 
-function sentence(answer, state) {
-  const [now] = answer.holds
-  const first = answer.tiers.find(({ tier }) => tier === now.best)
-  const saved = now.recompute_usd / now.usd
-  return now.best === 'recompute'
-    ? html`After ${span(now.hold_s)}, <strong>compute it again</strong>: ${fmt(answer.recompute_s, 's')} and ${perMillion(now.recompute_usd)} USD per million sessions of ${tokens(state.context)} tokens; the best tier, ${now.best_tier}, costs ${perMillion(now.best_tier_usd)}.`
-    : html`Back after ${span(now.hold_s)}: keep the ${fmt(answer.cache_bytes, 'bytes')} in <strong>${first?.name ?? now.best}</strong>, ${perMillion(now.usd)} USD per million sessions and ${fmt(first?.retrieve_s, 's')} to retrieve;
-        computing it again costs <strong>${digits(saved)}×</strong> as much and ${fmt(answer.recompute_s, 's')}.`
+/** Of the curves, so that the slider is followed without a question. */
+function sentence(answer, { after, context }) {
+  const { choice } = answer.envelope.find(({ until_s: until }) => until === null || after < until)
+  const again = MILLION * answer.recompute_usd
+  const best = answer.tiers.map((tier) => ({ ...tier, usd: costOf(tier, after) })).sort((x, y) => x.usd - y.usd)[0]
+  return choice === 'recompute'
+    ? html`After ${span(after)}, <strong>compute it again</strong>: ${fmt(answer.recompute_s, 's')} and ${digits(again)} USD per million sessions of ${tokens(context)} tokens; the best tier, ${best.tier}, costs ${digits(best.usd)}.`
+    : html`Back after ${span(after)}: keep the ${fmt(answer.cache_bytes, 'bytes')} in <strong>${best.name}</strong>, ${digits(best.usd)} USD per million sessions and ${fmt(best.retrieve_s, 's')} to retrieve;
+        computing it again costs <strong>${digits(again / best.usd)}×</strong> as much and ${fmt(answer.recompute_s, 's')}.`
 }
 
 function View({ state, set }) {
   const whole = useAnswer('cache', { ...modelOf(state), on: state.on })
   const { answer, error, pending } = useAnswer('cache', bodyOf(state, state.hold))
-  const now = useAnswer('cache', bodyOf(state, `${state.after}s`))
+  const now = useAnswer('cache', bodyOf(state, `${state.after}s`), { wait: 200 })
   const all = (whole.answer?.tiers ?? []).map(({ tier }) => tier)
   const data = useMemo(() => (answer ? costRows(answer) : null), [answer])
   const option = useMemo(() => (answer ? costChart(answer, data.rows) : null), [answer])
@@ -120,7 +119,7 @@ function View({ state, set }) {
   return html`<${Bench} controls=${html`<${Controls} state=${state} set=${set} all=${all} />`}>
     <${ErrorBox} error=${error} />
     ${answer
-      ? html`${now.answer ? html`<${Answer} pending=${now.pending}>${sentence(now.answer, state)}<//>` : null}
+      ? html`<${Answer} pending=${pending}>${sentence(answer, state)}<//>
         <${Figure} name="cache-cost" title="Cost against hold time" option=${option} rows=${data.rows} columns=${data.columns} height=${400} pending=${pending} mark=${mark}
           note="The grey band is the cheapest choice; thin verticals are where it changes; the heavier one is when the user is back; the dashed horizontal is computing the prompt again." />
         <${TierTable} answer=${answer} />

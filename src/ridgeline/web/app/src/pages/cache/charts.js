@@ -15,7 +15,8 @@ export const span = (seconds) => {
   if (seconds >= 60) return `${digits(seconds / 60)} min`
   return fmt(seconds, 's')
 }
-const costOf = (tier, hold) => MILLION * (tier.fixed_usd + (tier.hold_usd_per_hour * hold) / 3600)
+/** USD per million sessions of a tier after a hold time [s]. */
+export const costOf = (tier, hold) => MILLION * (tier.fixed_usd + (tier.hold_usd_per_hour * hold) / 3600)
 
 /** Tiers that share a colour differ in their dash. */
 function styles(tiers) {
