@@ -194,8 +194,10 @@ def _as_it_was() -> Iterator[None]:
         setting._set_up.cache_clear()  # noqa: SLF001  deployments hold engines
 
 
-def _errors(case: Figures, values: Sequence[float], rows: Sequence[TruthRow]) -> dict[str, float]:
-    """Return the mean error of every group."""
+def _errors(
+    case: Figures, values: Sequence[float], rows: Sequence[TruthRow]
+) -> dict[str, list[float]]:
+    """Return the errors of every group."""
     case.set_to(values)
     setting._set_up.cache_clear()  # noqa: SLF001  deployments hold engines
     answers = predict(rows)
@@ -204,7 +206,7 @@ def _errors(case: Figures, values: Sequence[float], rows: Sequence[TruthRow]) ->
         answer = answers[row.id]
         if isinstance(answer, Prediction):
             groups.setdefault(case.group(row), []).append(abs(answer.value / row.value - 1))
-    return {name: float(np.mean(errors)) for name, errors in groups.items()}
+    return groups
 
 
 def held_out(case: Figures, rows: Sequence[TruthRow]) -> HeldOut:
@@ -212,7 +214,8 @@ def held_out(case: Figures, rows: Sequence[TruthRow]) -> HeldOut:
     mine = [replace(r, id=f"{r.file}/{r.id}") for r in rows if case.wanted(r)]
     with _as_it_was():
         shipped = _errors(case, case.shipped, mine)
-        table = {values: _errors(case, values, mine) for values in itertools.product(*case.grid)}
+        tried = {values: _errors(case, values, mine) for values in itertools.product(*case.grid)}
+    table = {v: {g: float(np.mean(e)) for g, e in groups.items()} for v, groups in tried.items()}
     errors, chosen = [], []
     for name in sorted(shipped):
         best = min(table, key=lambda v: np.mean([e for g, e in table[v].items() if g != name]))
@@ -220,9 +223,9 @@ def held_out(case: Figures, rows: Sequence[TruthRow]) -> HeldOut:
         chosen.append(best)
     return HeldOut(
         figures=case,
-        num_rows=len(mine),
+        num_rows=sum(len(e) for e in shipped.values()),
         num_groups=len(shipped),
-        shipped_error=float(np.median(list(shipped.values()))),
+        shipped_error=float(np.median([np.mean(e) for e in shipped.values()])),
         held_out_error=float(np.median(errors)),
         chosen=tuple(chosen),
     )

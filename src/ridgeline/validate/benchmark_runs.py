@@ -24,6 +24,21 @@ class RunSettings:
     poll_steps: float = 1.0
     gather_steps: float = 0.0
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What was assumed, in words."""
+        polled = (
+            f"assumed from InferenceX's scripts: a look for prompts in {self.poll_steps:.0f} steps"
+        )
+        gathered = (
+            "assumed from InferenceX's scripts: prompts wait for every attention group, at most"
+            f" {self.gather_steps:.0f} steps"
+        )
+        return (
+            *([polled] if self.poll_steps > 1 else []),
+            *([gathered] if self.gather_steps else []),
+        )
+
 
 def run_settings(row: TruthRow, *, engine: str, generation: str, groups: float) -> RunSettings:
     """Return a run's scheduler flags; the engine's defaults for runs of anyone else.

@@ -144,7 +144,7 @@ def _batch(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
             value=value,
             bound="prefill of others" if prefill else str(bounds[i]),
             family=family,
-            flags=found.flags,
+            flags=(*found.flags, *runs[i].flags),
             p10=band[0],
             p90=band[1],
         )

@@ -34,6 +34,12 @@ def test_flags_of_the_launch_scripts(concurrency, engine, generation, groups, ex
     assert found == expected
 
 
+def test_what_was_assumed_is_said():
+    assert RunSettings().flags == ()
+    assert "30 steps" in RunSettings(poll_steps=30.0).flags[0]
+    assert "60 steps" in RunSettings(gather_steps=60.0).flags[0]
+
+
 def test_runs_of_others_keep_the_defaults():
     found = _settings(64, "a blog", engine="sglang", generation="blackwell", groups=1.0)
     assert found == RunSettings()
