@@ -2,7 +2,7 @@
 const WORDS = {
   compute: 'arithmetic',
   'weight read': 'reading weights',
-  'state read': 'reading the KV cache',
+  'state read': 'reading the cache',
   activations: 'moving activations',
   launch: 'launching kernels',
   host: 'the host',

@@ -32,7 +32,8 @@ function Controls({ state, set, answer }) {
       <${Slider} label="Batch" name="batch" value=${state.batch} min=${1} max=${16384} log integer unit="sequences" onChange=${on('batch')} />
       <${Slider} label="Context" name="context" value=${state.context} stops=${CONTEXTS} format=${(value) => `${tokens(value)} tokens`} onChange=${on('context')} />
       <${Slider} label="Price" name="price" value=${state.price || listed || 1} min=${0.1} max=${20} log
-        format=${(value) => (state.price || listed ? `${fmt(value, 'USD')}/h per device` : 'not listed')} onChange=${on('price')} />
+        format=${(value) => (state.price || listed ? `${fmt(value, 'USD')}/h per device` : 'not listed')} onChange=${on('price')}
+        help=${chosen && !listed && !state.price ? 'Set one to see what a token costs.' : undefined} />
       ${state.price ? html`<button type="button" onClick=${() => set({ price: 0 })}>Listed price</button>` : null}
     <//>
     <${More} title="Precision, layout, engine"><${Group} title="Precision">
@@ -97,11 +98,10 @@ function Charts({ here, overBatch, overContext, slope, context }) {
     options[name]
       ? html`<${Figure} key=${name} name=${name} title=${title} option=${options[name]} mark=${marks[name]} rows=${data} columns=${ROW_COLUMNS} note=${note} />`
       : null
-  const noPrice = html`<p class="hint" key="noprice">No price is listed for this cluster: set one to see what a token costs.</p>`
   if (!rows) return html`<div class="charts"><${Skeleton} /><${Skeleton} /></div>`
   return html`<div class="charts">
     ${draw('latency', 'Time of a step by batch', rows, 'Shaded: what binds the detailed step. Blue: p10 to p90 of what such predictions hit.')}
-    ${priced ? draw('cost', 'Cost of a token by batch', rows, 'Weights are shared by the batch; compute and cache are everyone’s own.') : noPrice}
+    ${priced ? draw('cost', 'Cost of a token by batch', rows, 'Weights are shared by the batch; compute and cache are everyone’s own.') : null}
     ${priced ? draw('frontier', 'What speed costs', rows, 'Every point is a batch. Money cannot buy speed past the right end; waiting saves nothing past the bottom.') : null}
     ${draw('utilisation', 'Share of the arithmetic in use, by context', overContext?.rows ?? [], 'On the board, at any batch: all of it up to L*, then L*/L.')}
     ${draw('slopes', 'Below, at and above the balance context L*', slope?.rows ?? [], 'The board alone. At L* the step runs parallel to compute: both limits at once.')}
@@ -135,6 +135,7 @@ function View({ state, set }) {
     <${ErrorBox} error=${error} />
     ${row
       ? html`<div class=${`results ${error ? 'stale' : ''}`}>
+          ${error ? html`<p class="hint">Below is the last answer: ${here.answer.request.model} on ${here.answer.request.on}.</p>` : null}
           <${Sentence} row=${row} request=${here.answer.request} pending=${here.pending} />
           <${Charts} here=${here.answer} overBatch=${overBatch.answer} overContext=${overContext.answer} slope=${slopesBody ? slope.answer : null} context=${state.context} />
           ${below}
