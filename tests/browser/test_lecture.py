@@ -27,6 +27,7 @@ def answer(page, key: str, text: str):
 def test_a_link_opens_one_claim_with_its_edits(visit):
     """B* = R N_t / N_a: 250 x 671 / 37 = 4534."""
     page = visit.open("#/lecture?claim=C1-N7&value=1&edit=balance_ratio%3A250")
+    settle(page)
     expect(page.locator("article.claim")).to_have_attribute("data-claim", "C1-N7")
     assert math.isclose(value_of(page), 250 * 671 / 37, rel_tol=1e-9)
     expect(page.locator(".substituted")).to_contain_text("250")
@@ -43,6 +44,12 @@ def test_an_input_moves_the_value_and_its_link_keeps_it(visit):
     page.get_by_role("button", name="Back to the lecture’s numbers").click()
     assert math.isclose(value_of(page), 300 * 671 / 37, rel_tol=1e-9)
     assert "edit" not in page.url
+
+
+def test_a_claim_that_does_not_exist_is_said(visit):
+    page = visit.open("#/lecture?claim=C1-N99")
+    settle(page)
+    expect(page.get_by_role("alert")).to_have_text("No claim C1-N99 in chapter 1.")
 
 
 def test_the_curve_goes_through_the_value(visit):
@@ -75,6 +82,7 @@ def test_next_leads_through_a_chapter_and_into_the_following(visit):
 
 def test_the_quiz_marks_a_wrong_unit_wrong(visit):
     page = visit.open("#/lecture?claim=P3")
+    settle(page)
     part = answer(page, "P3.0", "3 GB")
     expect(part.locator(".reply-mark")).to_contain_text("wrong unit")
     expect(part).to_contain_text("The answer is time")
@@ -86,6 +94,7 @@ def test_the_quiz_marks_a_wrong_unit_wrong(visit):
 
 def test_the_answer_shows_only_after_trying_and_the_score_stays(visit):
     page = visit.open("#/lecture?claim=P5")
+    settle(page)
     part = page.locator('[data-question="P5.0"]')
     expect(part.get_by_role("button", name="Check")).to_be_disabled()
     expect(part.get_by_role("button", name="Show the answer")).to_have_count(0)
@@ -104,6 +113,7 @@ def test_the_answer_shows_only_after_trying_and_the_score_stays(visit):
 @pytest.mark.parametrize(("view", "letter", "count"), [("cards", "K", 27), ("problems", "P", 17)])
 def test_every_card_and_problem_is_asked(visit, view, letter, count):
     page = visit.open(f"#/lecture?view={view}")
+    settle(page)
     expect(page.locator("ul.deck li")).to_have_count(count)
     for i in range(count):
         page.locator("ul.deck a").nth(i).click()

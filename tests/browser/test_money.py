@@ -59,7 +59,9 @@ def test_a_sheet_is_found_by_typing(visit):
 
 def test_the_published_day_is_recomputed(visit):
     page = visit.open("#/prices")
+    settle(page)
     page.get_by_text("A day that a provider published").click()
+    settle(page)
     expect(page.locator(".fold[open]")).to_contain_text("87,072 USD")
 
 

@@ -42,8 +42,9 @@ function Step({ before, after, go }) {
 }
 
 function Path({ state, set }) {
-  const single = useAnswer(state.claim ? `lecture/${encodeURIComponent(state.claim)}` : null)
-  const chapter = state.claim ? Number(/^C(\d)/.exec(state.claim)?.[1] ?? single.answer?.claims[0].chapter ?? state.chapter) : state.chapter
+  const ofChapter = /^C(\d)-/.exec(state.claim)?.[1] // others say their chapter themselves
+  const single = useAnswer(state.claim && !ofChapter ? `lecture/${encodeURIComponent(state.claim)}` : null)
+  const chapter = state.claim ? Number(ofChapter ?? single.answer?.claims[0].chapter ?? state.chapter) : state.chapter
   const { answer, error } = useAnswer(`lecture/${chapter}`)
   const ready = answer?.claims.some((claim) => claim.chapter === chapter)
   const groups = useMemo(
@@ -78,7 +79,7 @@ function Path({ state, set }) {
             onClick=${(event) => { event.preventDefault(); open({ claim: one.id }) }}><${Verdict} verdict=${one.verdict} bare /><span><b>${one.id.split('-').pop()}</b> ${one.claim}</span></a></li>`,
         )}</ul></div>`,
       )}<//>`}>
-    <${ErrorBox} error=${single.error ?? error} />
+    <${ErrorBox} error=${single.error ?? error ?? (ready && ofChapter && !claim ? `No claim ${state.claim} in chapter ${chapter}.` : null)} />
     ${ready ? html`<${Answer}>Chapter ${chapter}, ${lower(chapters[chapter])}: ${agree} of ${numbered} claims agree with the arithmetic as spoken.<//>` : null}
     ${claim ? html`<${ClaimView} key=${claim.id} claim=${claim} state=${state} set=${set} /><${Step} before=${step(-1)} after=${step(1)} go=${open} />` : ready || single.error ? null : html`<${Skeleton} height=${420} />`}
   <//>`
