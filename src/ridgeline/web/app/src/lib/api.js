@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 const KEPT = 60
-const PATIENCE_MS = 400 // a request in flight this long gives way to a newer one
+const PATIENCE_MS = 1500 // a request in flight this long gives way to a newer one
 const POLL_MS = 250
 const answers = new Map()
 
