@@ -23,6 +23,7 @@ from ridgeline.validate.fitted_record import FittedRecord, Refusal
 from ridgeline.validate.predict import predictor_of
 from ridgeline.validate.predict_collectives import predict_collectives
 from ridgeline.validate.predict_kernels import predict_kernels
+from ridgeline.validate.prediction import SECONDS
 from ridgeline.validate.truth_rows import TruthRow, read_own_rows
 
 _RESULTS = (".json", ".jsonl")
@@ -88,7 +89,7 @@ def calibrate(
             ]
         else:
             raise InputError(
-                f"{path.name[:100]!r}: measurements are .csv (kernels, collectives), .json or"
+                f"{str(path)[:100]!r}: measurements are .csv (kernels, collectives), .json or"
                 " .jsonl (results of benchmark tools) or .yaml (of `ridgeline measure`)."
             )
     records, refused = _fitted_rows(rows, name)
@@ -134,6 +135,12 @@ def _fitted_rows(
 ) -> tuple[list[FittedRecord], list[Refusal]]:
     kernels = [r for r in rows if predictor_of(r) is predict_kernels]
     messages = [r for r in rows if predictor_of(r) is predict_collectives]
+    strange = [r for r in (*kernels, *messages) if not _known(r.unit)]
+    if strange:
+        raise InputError(
+            f"{strange[0].file}: unit must be us, ms, s, TFLOP/s, GB/s or G elem/s:"
+            f" {strange[0].unit[:60]!r}."
+        )
     others = [r for r in rows if predictor_of(r) not in (predict_kernels, predict_collectives)]
     if any(not r.chip for r in rows):
         raise InputError(
@@ -148,6 +155,10 @@ def _fitted_rows(
     return [*records, *more], [*refused, *left]
 
 
+def _known(unit: str) -> bool:
+    return unit.strip() in {*SECONDS, "TFLOP/s", "GB/s"} or unit.startswith("G elem")
+
+
 def _device_id(text: str, catalog: Catalog) -> str:
     entry = catalog.find("devices", text)
     if entry is None:
@@ -160,5 +171,5 @@ def _device_id(text: str, catalog: Catalog) -> str:
 def _nothing(refused: Sequence[Refusal]) -> InputError:
     if not refused:
         return InputError("No measurements of the device in these files.")
-    lines = [f"  {r.what}: {r.reason}." for r in refused[:20]]
+    lines = [f"  {r.what}: {r.reason.rstrip('.')}." for r in refused[:20]]
     return InputError("Nothing could be fitted:\n" + "\n".join(lines))

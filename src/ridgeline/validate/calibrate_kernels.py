@@ -113,6 +113,12 @@ def _fit(key: _Key, members: list[KernelBatch]) -> FittedRecord | Refusal:
     if kind not in FORMS:
         return Refusal(what=what, reason="no form to fit: the shipped figures stand")
 
+    before = np.concatenate(
+        [m - np.log(b.seconds(CALIBRATED)) for m, b in zip(measured, members, strict=True)]
+    )
+    if not np.isfinite(before).all():
+        return Refusal(what=f"{what} on {device}", reason="a row lacks one of its sizes")
+
     def residual(figures: Figures) -> Array:
         record = OwnCurve(kind=kind, form=form, device=device, curve=_with(shipped, figures))
         efficiency = with_curves(CALIBRATED, Calibration(curves=(record,)))
@@ -127,9 +133,6 @@ def _fit(key: _Key, members: list[KernelBatch]) -> FittedRecord | Refusal:
     }
     fitted = robust_fit(residual, start, BOUNDS)
     rows = [row for b in members for row in b.rows]
-    before = np.concatenate(
-        [m - np.log(b.seconds(CALIBRATED)) for m, b in zip(measured, members, strict=True)]
-    )
     judgement = judged(what, device, fitted, before)
     if isinstance(judgement, Refusal) or fitted is None:
         return judgement if isinstance(judgement, Refusal) else Refusal(what=what, reason="")

@@ -140,6 +140,7 @@ def test_no_gain_is_refused(tmp_path: Path) -> None:
     [
         ("metric,unit\ngemm_latency,us\n", "needs the columns value"),
         ("metric,unit,value,M,N,K\ngemm_latency,us,1,1,1,1\n", "name no chip"),
+        ("metric,unit,value,chip\ngemm_latency,parsec,3,H100 SXM\n", "unit must be us"),
         ("metric,unit,value,chip\nwhatever,us,3,A100-SXM-80GB\n", "is not modelled"),
     ],
 )
