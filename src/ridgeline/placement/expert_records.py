@@ -13,6 +13,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+_MOST_TOKENS = 1e18
+"""Beyond any log of routing; larger counts are slips."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankTree:
     """Expert-parallel ranks, in order, in nodes of equal size in racks of equal size."""
@@ -75,11 +79,12 @@ class RoutingLog:
             raise InputError(
                 f"Routing counts must be a table of layers × experts: shape {self.load.shape}."
             )
-        bad = ~(np.isfinite(self.load) & (self.load >= 0))
+        # The comparison is false for nan, and what passes can be summed.
+        bad = ~((self.load >= 0) & (self.load <= _MOST_TOKENS))
         if bad.any():
             layer, expert = (int(i[0]) for i in np.nonzero(bad))
             raise InputError(
-                "Routing counts must be finite and at least 0: "
+                f"Routing counts must be finite, at least 0 and at most {_MOST_TOKENS:g}: "
                 f"layer {self.layer_names[layer]}, expert {expert} has {self.load[layer, expert]}."
             )
         silent = np.flatnonzero(self.load.sum(axis=1) == 0)

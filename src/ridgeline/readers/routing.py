@@ -73,7 +73,11 @@ def _check_size(path: Path) -> None:
 
 
 def _npy(path: Path) -> Mapping[str, Any]:
-    table = cast("NDArray[Any]", np.load(path, allow_pickle=False, mmap_mode="r"))
+    try:
+        table = cast("NDArray[Any]", np.load(path, allow_pickle=False, mmap_mode="r"))
+    except (ValueError, EOFError):
+        # Their words advise to unpickle, which is never done here.
+        raise InputError("cannot be read: not a .npy of plain numbers, or cut short.") from None
     _check_cells(table.size)
     if table.ndim not in (2, 3):
         raise InputError(f"a .npy must have 2 or 3 axes: shape {table.shape}. Give {_FORMS}.")

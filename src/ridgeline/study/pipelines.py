@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,7 +84,7 @@ def pipelines(
     _check(counts, batch, context, micro_batches)
     named = resolve_cluster(on, None, open_catalog(catalog_dir))
     domain = named.tiers[0].size if named.tiers else 1
-    size = devices_per_stage or min(domain, named.num_devices)
+    size = min(domain, named.num_devices) if devices_per_stage is None else devices_per_stage
 
     def deployment(stages: int) -> Deployment:
         cluster = resolve_cluster(on, size * stages, open_catalog(catalog_dir))
@@ -219,14 +220,10 @@ def _verdict(rows: Sequence[Mapping[str, Any]], size: int, d: Deployment) -> str
     Source: lecture C4-F8.
     """
     fitting = [r for r in rows if r["fits"]]
-    if not fitting:
-        return (
-            f"No number of stages fits: the cache of one micro-batch takes"
-            f" {human(rows[0]['kv_bytes_per_device'], 'B')} per device at every P, and stages do"
-            " not shrink it. Use fewer sequences, a shorter context or a larger domain."
-        )
-    first = fitting[0]
     memory = usable_bytes(d)
+    if not fitting:
+        return _nothing_fits(rows[-1], memory)
+    first = fitting[0]
     minor = next(
         (r for r in fitting if r["weight_bytes_per_device"] <= _MINOR * memory), fitting[-1]
     )
@@ -245,6 +242,23 @@ def _verdict(rows: Sequence[Mapping[str, Any]], size: int, d: Deployment) -> str
         f" {human(rows[0]['weight_bytes_per_device'], 'B')} to"
         f" {human(minor['weight_bytes_per_device'], 'B')} per device, the cache stays at"
         f" {human(minor['kv_bytes_per_device'], 'B')}, and hops add {human(extra, 's')} per token."
+    )
+
+
+def _nothing_fits(row: Mapping[str, Any], memory: float) -> str:
+    """Return what is too large in the deepest pipeline: the cache at any P, or the weights still."""
+    weights, cache = row["weight_bytes_per_device"], row["kv_bytes_per_device"]
+    left = memory - cache - RUNTIME_RESERVE_BYTES
+    if left <= 0:
+        return (
+            f"No number of stages fits: the cache of one micro-batch takes {human(cache, 'B')} per"
+            " device at every P, and stages do not shrink it. Use fewer sequences, a shorter"
+            " context or a larger domain."
+        )
+    return (
+        f"{row['stages']} stages do not fit: weights of {human(weights, 'B')} and a cache of"
+        f" {human(cache, 'B')} on {human(memory, 'B')} per device. Weights fall as 1/P: use"
+        f" {math.ceil(row['stages'] * weights / left)} stages or more."
     )
 
 

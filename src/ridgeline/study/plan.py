@@ -138,6 +138,8 @@ def plan(
     """
     targets = Targets(ttft_s=ttft_s, tpot_s=tpot_s)
     _check(isl, osl, chunk, targets, objective)
+    if not 1 <= max_pp <= _MAX_DEVICES:
+        raise InputError(f"max-pp must be from 1 to {_MAX_DEVICES} stages: {max_pp}.")
     base = deploy(
         model,
         on=on,

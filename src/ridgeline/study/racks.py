@@ -28,6 +28,7 @@ DOMAINS = ("hgx-h100-8", "hgx-b200-8", "mi355x-8", "trn2-ultra-64", "gb200-nvl72
 """Scale-up domains of the C2-Q4 chart."""
 WIDTHS = {"bf16": 2.0, "fp8": 1.0, "fp4": 0.5}
 """Bytes per parameter of the largest-model chart, scales not counted."""
+_MAX_TOKENS = 2**27
 _MAX_DEVICES = 4096
 _MAX_ELEMENT_BYTES = 16
 Floats = NDArray[np.float64]
@@ -88,7 +89,9 @@ def racks(
     arch = resolve_model(model, shelf)
     exchange = _exchange(arch, dispatch_bytes, combine_bytes)
     unit = resolve_cluster(on, None, shelf)
-    per_rack = devices_per_rack or (unit.tiers[0].size if unit.tiers else 1)
+    per_rack = devices_per_rack
+    if per_rack is None:
+        per_rack = unit.tiers[0].size if unit.tiers else 1
     _check(unit, per_rack, num_racks, ratios, tokens_per_device)
     devices = per_rack * max(num_racks)
     shares = _device_shares(exchange, devices, load)
@@ -229,8 +232,10 @@ def _check(
             f"A rack has at least 2 devices, and all racks at most {_MAX_DEVICES:,}:"
             f" {per_rack:,} x {max(num_racks):,}. Use fewer."
         )
-    if min(ratios) <= 0 or tokens < 1:
-        raise InputError(f"Ratios must be positive and tokens at least 1: {min(ratios)}, {tokens}.")
+    if min(ratios) <= 0 or not 1 <= tokens <= _MAX_TOKENS:
+        raise InputError(
+            f"Ratios must be positive and tokens from 1 to 2^27: {min(ratios)}, {tokens:,}."
+        )
 
 
 def _flags(unit: Cluster, per_rack: int, exchange: Exchange, devices: int) -> list[str]:
