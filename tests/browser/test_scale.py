@@ -80,7 +80,7 @@ def test_the_decode_loop_is_stepped_from_the_keyboard(visit):
     page.keyboard.press("Home")
     for step in range(1, 6):
         page.keyboard.press("ArrowRight")
-        expect(loops.nth(1)).to_contain_text(f"{max(0, step - 3)} tokens by")
+        expect(loops.nth(1)).to_contain_text(f"{max(0, step - 3)} token")
     assert "step=5" in page.url
     page.reload()
     expect(loops.nth(1)).to_contain_text("2 tokens by")

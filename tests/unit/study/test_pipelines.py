@@ -61,6 +61,9 @@ def test_verdicts():
     assert large.verdict.startswith("Use ")
     full = pipelines("deepseek-v3", on="hgx-h100-8", pp=(1, 2), batch=512, context=131072)
     assert full.verdict.startswith("No number of stages fits")
+    flat = pipelines("deepseek-v3", on="hgx-h100-8", pp=(1,), batch=8, context=4096)
+    assert flat.verdict.startswith("1 stages do not fit: weights of 85.1 GB")
+    assert flat.verdict.endswith("use 2 stages or more.")
 
 
 def test_text_fits_the_page(llama):
