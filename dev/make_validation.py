@@ -209,6 +209,7 @@ def main() -> None:
         "| kernels | `cost/efficiency_fits.py` | `dev/fit_kernels.py --write` |",
         "| collectives | `cost/network_fits.py` | `dev/fit_collectives.py --write` |",
         "| engines | `cost/engine_fits.py` | `dev/fit_engines.py DIR` prints them |",
+        "| the other figures of engines | `cost/engines.py` | `dev/held_out_engines.py DIR` |",
         "| errors, bands | `catalog/data/truth/recorded.json` | `dev/record_validation.py DIR` |",
         "",
         "`ridgeline calibrate` fits the same forms to a user's own measurements",
