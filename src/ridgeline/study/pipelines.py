@@ -246,7 +246,7 @@ def _verdict(rows: Sequence[Mapping[str, Any]], size: int, d: Deployment) -> str
 
 
 def _nothing_fits(row: Mapping[str, Any], memory: float) -> str:
-    """Return what is too large in the deepest pipeline: the cache at any P, or the weights still."""
+    """Return what is too large in the deepest pipeline: the cache at any P, or the weights."""
     weights, cache = row["weight_bytes_per_device"], row["kv_bytes_per_device"]
     left = memory - cache - RUNTIME_RESERVE_BYTES
     if left <= 0:
@@ -256,7 +256,7 @@ def _nothing_fits(row: Mapping[str, Any], memory: float) -> str:
             " context or a larger domain."
         )
     return (
-        f"{row['stages']} stages do not fit: weights of {human(weights, 'B')} and a cache of"
+        f"P = {row['stages']} does not fit: weights of {human(weights, 'B')} and a cache of"
         f" {human(cache, 'B')} on {human(memory, 'B')} per device. Weights fall as 1/P: use"
         f" {math.ceil(row['stages'] * weights / left)} stages or more."
     )

@@ -62,7 +62,7 @@ def test_verdicts():
     full = pipelines("deepseek-v3", on="hgx-h100-8", pp=(1, 2), batch=512, context=131072)
     assert full.verdict.startswith("No number of stages fits")
     flat = pipelines("deepseek-v3", on="hgx-h100-8", pp=(1,), batch=8, context=4096)
-    assert flat.verdict.startswith("1 stages do not fit: weights of 85.1 GB")
+    assert flat.verdict.startswith("P = 1 does not fit: weights of 85.1 GB")
     assert flat.verdict.endswith("use 2 stages or more.")
 
 
