@@ -118,10 +118,12 @@ function Results({ answer, ratio, own, pending }) {
     <${Sentence} rows=${rows} pending=${pending} />
     <${Topology} tiers=${answer.request.tiers} devices=${answer.request.devices_per_rack} racks=${rows.at(-1).racks} ratio=${ratio} own=${own} />
     <div class="charts two">
-      <${Figure} name="cliff" title="The rack cliff" option=${options.cliff} rows=${answer.cliff} columns=${CLIFF}
-        note="Detailed lines use the best algorithm and measured latency. Board: every copy crosses on its own." />
-      <${Figure} name="traffic" title="Who sends to whom" option=${options.traffic} rows=${trafficRows(answer)} columns=${TRAFFIC}
-        note="Dispatch of one layer from rack to rack. Blue stays on the scale-up network, red crosses." />
+      ${rows.length > 1
+        ? html`<${Figure} key="cliff" name="cliff" title="The rack cliff" option=${options.cliff} rows=${answer.cliff} columns=${CLIFF}
+            note="Detailed lines use the best algorithm and measured latency. Board: every copy crosses on its own." />
+          <${Figure} key="traffic" name="traffic" title="Who sends to whom" option=${options.traffic} rows=${trafficRows(answer)} columns=${TRAFFIC}
+            note="Dispatch of one layer from rack to rack. Blue stays on the scale-up network, red crosses." />`
+        : null}
       <${Figure} name="networks" title="The same experts on other networks" option=${options.networks} rows=${answer.topologies} columns=${NETWORKS}
         note=${networkNote(answer.topologies)} />
       <${Figure} name="domains" title="Largest model of one domain" option=${options.domains} rows=${answer.domains} columns=${DOMAINS}

@@ -89,7 +89,7 @@ function draw(loops, parts, { t, end, width }) {
     cursor.setAttribute('x2', x)
     const { tokens, busy } = countAt(loop, now)
     const last = loop.tasks.at(-1).end_s
-    words.textContent = `${tokens} tokens by ${fmt(Math.min(now, last), 's')}${now < last ? `, ${busy} of ${loop.stages} stages at work` : ''}`
+    words.textContent = `${tokens} ${tokens === 1 ? 'token' : 'tokens'} by ${fmt(Math.min(now, last), 's')}${now < last ? `, ${busy} of ${loop.stages} stages at work` : ''}`
   })
 }
 

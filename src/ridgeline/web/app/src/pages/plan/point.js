@@ -33,8 +33,9 @@ const refused = (text) => !text.includes('\n')
 /** The command that prints the same: the winner's, or a point's of the front; runners-up have none. */
 const emitted = (cli, name, engine) => (name[0] === 'r' ? null : `${cli}${name[0] === 'f' ? ` --point ${name.slice(1)}` : ''} --emit ${engine}`)
 
-function Launch({ point, name, cli, engine, onEngine }) {
-  const text = point.launch[engine] ?? point.launch.vllm
+function Launch({ point, name, cli, engine: wanted, onEngine }) {
+  const engine = wanted in ENGINES ? wanted : 'vllm'
+  const text = point.launch[engine]
   const command = emitted(cli, name, engine)
   return html`<div class="launch"><h3>Launch</h3>
     <div class="tabs" role="group" aria-label="Engine">${Object.entries(ENGINES).map(
