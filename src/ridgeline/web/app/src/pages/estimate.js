@@ -100,11 +100,11 @@ function Charts({ here, overBatch, overContext, slope, context }) {
       : null
   if (!rows) return html`<div class="charts"><${Skeleton} /><${Skeleton} /></div>`
   return html`<div class="charts">
-    ${draw('latency', 'Time of a step by batch', rows, 'Shaded: what binds the detailed step. Blue: p10 to p90 of what such predictions hit.')}
+    ${draw('latency', 'Time of a step by batch', rows, 'Shaded: what binds the detailed step. Blue: its 10 to 90 % band.')}
     ${priced ? draw('cost', 'Cost of a token by batch', rows, 'Weights are shared by the batch; compute and cache are everyone’s own.') : null}
     ${priced ? draw('frontier', 'What speed costs', rows, 'Every point is a batch. Money cannot buy speed past the right end; waiting saves nothing past the bottom.') : null}
-    ${draw('utilisation', 'Share of the arithmetic in use, by context', overContext?.rows ?? [], 'On the board, at any batch: all of it up to L*, then L*/L.')}
-    ${draw('slopes', 'Below, at and above the balance context L*', slope?.rows ?? [], 'The board alone. At L* the step runs parallel to compute: both limits at once.')}
+    ${draw('utilisation', 'Arithmetic in use by context', overContext?.rows ?? [], 'On the board, at any batch: all of it up to L*, then L*/L.')}
+    ${draw('slopes', 'Around the balance context L*', slope?.rows ?? [], 'Whole lines: the board; dotted: detailed. At L* the board runs parallel to compute, both limits at once.')}
     ${figures}
   </div>`
 }

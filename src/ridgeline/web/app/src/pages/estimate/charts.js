@@ -148,7 +148,8 @@ export const slopes = (rows) => (c) => {
     xAxis: axis({ name: 'batch', unit: 'sequences', min: 0, format: short }),
     yAxis: axis({ name: 'time of a step', unit: 'ms', gap: 40, min: 0, format: short }),
     series: [
-      ...contexts.map((context, i) => line(names[i], of(context).map((r) => [r.batch, r.chalk_step_s * 1e3]), colours[i], { width: 2.5 })),
+      ...contexts.map((context, i) => line(names[i], of(context).map((r) => [r.batch, r.chalk_step_s * 1e3]), colours[i], { width: 2.5 })), // the board
+      ...contexts.map((context, i) => line(`${names[i]}, detailed`, of(context).map((r) => [r.batch, r.step_s * 1e3]), colours[i], { width: 1.5, dash: 'dotted' })),
       line('compute', of(contexts[0]).map((r) => [r.batch, r.chalk_compute_s * 1e3]), c.vermillion, { width: 1.5, dash: 'dashed' }),
     ],
   }
@@ -158,6 +159,7 @@ export const slopes = (rows) => (c) => {
 export const utilisation = (rows) => (c) => {
   const shares = rows.map((r) => ({ ...boardShares(r), context: r.context }))
   const at = (key) => shares.map((share) => [share.context, share[key] * 100])
+  const edge = (key) => rows.map((r) => [r.context, (r.mfu * r.step_s * 100) / r[key]])
   const batch = `batch ${whole(rows[0].batch)}`
   return {
     grid: { ...GRID, left: 54 },
@@ -170,6 +172,7 @@ export const utilisation = (rows) => (c) => {
         const share = boardShares(r)
         return tip(`context ${tokens(r.context)}, ${batch}`, [
           ['detailed', fmt(r.mfu, '%'), c.ink],
+          ['p10 – p90', range((r.mfu * r.step_s) / r.step_p90_s, (r.mfu * r.step_s) / r.step_p10_s, '%')],
           ['board', fmt(share.here, '%'), c.grey],
           ['board, any batch', fmt(share.limit, '%'), c.blue],
           ['board, √L read', fmt(share.sparse, '%'), c.purple],
@@ -181,6 +184,7 @@ export const utilisation = (rows) => (c) => {
     xAxis: contextAxis({ min: rows[0].context, max: rows.at(-1).context }),
     yAxis: axis({ name: 'MFU', unit: '%', min: 0, max: 100, gap: 36, format: (value) => digits(value) }),
     series: [
+      band('p10 – p90', edge('step_p90_s'), edge('step_p10_s'), c.sky),
       line('board', at('here'), c.grey, { width: 4, z: 2 }),
       line('board, any batch', at('limit'), c.blue, { width: 1.5, dash: 'dashed' }),
       line('board, √L read', at('sparse'), c.purple, { width: 1.5, dash: 'dotted' }),

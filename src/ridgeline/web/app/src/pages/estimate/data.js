@@ -55,7 +55,6 @@ export function requestsOf(state, derived) {
       critical && balance
         ? {
             ...fixed,
-            fidelity: 'chalk',
             batch: [...new Set(Array.from({ length: 13 }, (_, i) => Math.max(1, Math.round((critical * 2.5 * i) / 12))))],
             context: slopeContexts(balance),
           }
