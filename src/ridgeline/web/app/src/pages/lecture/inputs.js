@@ -31,7 +31,7 @@ function NumberInput({ name, value, original, onChange }) {
     const number = event.currentTarget.valueAsNumber
     if (Number.isFinite(number)) onChange(number * factor, true)
   }
-  const text = Number((value / factor).toPrecision(6))
+  const text = Number((value / factor).toPrecision(4))
   return html`<div class="chalk-input ${value === original ? '' : 'edited'}">
     <label for=${id}>${symbol ? html`<var>${typeset(symbol)}</var> ` : null}${words}</label>
     <input type="range" min="0" max=${STEPS} step="1" value=${map.of(value)} aria-label=${`${words}, slider`} aria-valuetext=${`${text} ${shown}`}

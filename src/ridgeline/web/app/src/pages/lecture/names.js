@@ -1,4 +1,6 @@
 // What the lecture's inputs are called on the page, and in which unit.
+import { html } from '../../lib/html.js'
+
 const SYMBOLS = {
   balance_ratio: 'R', total_params: 'N_t', active_params: 'N_a', bytes_per_param: 'w', batch: 'B', micro_batch: 'b',
   micro_batches: 'M', stages: 'P', devices_per_stage: 'E', context_tokens: 'L', kv_bytes_per_token: 'k',
@@ -8,6 +10,7 @@ const SYMBOLS = {
 const WORDS = {
   total_params: 'total parameters', active_params: 'active parameters', bytes_per_param: 'bytes per parameter',
   peak_flop_per_s: 'peak arithmetic', bandwidth_bytes_per_s: 'memory bandwidth', usd_per_s: 'price of the hardware',
+  compute_s: 'compute', weights_s: 'weight read', kv_s: 'cache read', memory_s: 'memory',
   context_tokens: 'context', kv_bytes_per_token: 'cache per token', batch: 'sequences', mfu: 'MFU',
   flop_per_param_token: 'FLOP per parameter and token', device_bandwidth_bytes_per_s: 'bandwidth of a device',
 }
@@ -45,7 +48,5 @@ export function rangeOf(key, original) {
   return { min: integer ? 1 : original / 16, max: integer ? Math.max(2 * original, 8) : original * 16, log: true, integer }
 }
 
-const SUB = { a: 'ₐ', t: 'ₜ', 0: '₀', p: 'ₚ', c: 'c', w: 'w', k: 'ₖ' }
-
-/** N_a as Nₐ, where Unicode has the letter. */
-export const typeset = (text) => text?.replace(/_([at0pk])\b/g, (_, letter) => SUB[letter]).replaceAll(' / ', ' ∕ ') ?? ''
+/** N_a with its index set low. */
+export const typeset = (text = '') => (text ?? '').split(/_(\w+)/).map((part, i) => (i % 2 ? html`<sub>${part}</sub>` : part))
