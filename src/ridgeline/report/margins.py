@@ -14,6 +14,7 @@ from ridgeline.report.figure import COLOURS, new_figure, save_figure
 from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
 from ridgeline.study.break_even import BreakEven
 from ridgeline.study.margins import SHOWN, Margins, SpeedModes
+from ridgeline.study.serving_cost import layout_words
 from ridgeline.units import human, significant
 
 SCHEMA_VERSION = "1"
@@ -36,6 +37,7 @@ _COSTS = (
 )
 _FRONTIER = (
     Column(key="mode", label="mode", align="left"),
+    Column(key="layout", label="layout", align="left"),
     Column(key="batch", label="batch"),
     Column(key="speed", label="tok/s/user"),
     Column(key="cost", label="USD/Mtok"),
@@ -86,8 +88,9 @@ def margins_text(result: Margins) -> str:
         [
             (
                 f"{result.price.id} ({result.price.list_name}) against {q['model']} on"
-                f" {q['devices']} devices of {q['on']}: utilisation {result.utilisation:.3g},"
-                f" {q['speed_tokens_per_s']:g} tok/s/user, {result.output_tokens:,} output tokens,"
+                f" {q['devices']} devices of {q['on']} ({layout_words(q)}):"
+                f" utilisation {result.utilisation:.3g}, {q['speed_tokens_per_s']:g} tok/s/user,"
+                f" {result.output_tokens:,} output tokens,"
                 f" {result.costs.usd_per_device_hour:g} USD per device-hour"
             ),
             "",
@@ -193,7 +196,7 @@ def break_even_text(result: BreakEven) -> str:
     o = result.owner
     lines = [
         (
-            f"{q['model']} on {q['devices']} devices of {q['on']}:"
+            f"{q['model']} on {q['devices']} devices of {q['on']} ({layout_words(q)}):"
             f" utilisation {result.utilisation:.3g}, {q['speed_tokens_per_s']:g} tok/s/user,"
             f" {result.input_tokens:,} in"
             f" ({result.cached_tokens:,} cached) and {result.output_tokens:,} out, batch"
@@ -278,6 +281,7 @@ def mode_rows(result: SpeedModes) -> list[dict[str, Any]]:
     return [
         {
             "mode": name,
+            "layout": result.layout[i],
             "batch": int(result.batch[i]),
             "speed": float(result.speed[i]),
             "cost": float(result.cost[i]),
@@ -306,9 +310,28 @@ def modes_text(result: SpeedModes) -> str:
                 f" times as fast must cost x{f.fast_price_ratio:.3g}; no price buys more than"
                 f" x{f.speed_ceiling:.3g}."
             ),
+            _why_slow(result),
             *(f"Note: {x}." for x in result.flags),
         ]
     )
+
+
+def _why_slow(result: SpeedModes) -> str:
+    """Return, in numbers, why a slow tier saves what it saves."""
+    f = result.found
+    slow, standard = int(result.batch[f.slow]), int(result.batch[f.standard])
+    words = (
+        "The standard batch is the largest that fits in memory."
+        if slow == standard
+        else f"The slowest batch is {slow:,}, the standard one {standard:,}."
+    )
+    if result.shared_share is not None:
+        words += (
+            f" A larger batch shares {result.shared_share:.0%} of a standard step (weights,"
+            f" launches, host); {1 - result.shared_share:.0%} is each sequence's own cache,"
+            " arithmetic and messages."
+        )
+    return words
 
 
 def modes_json(result: SpeedModes) -> dict[str, Any]:
@@ -321,9 +344,17 @@ def modes_json(result: SpeedModes) -> dict[str, Any]:
         "slow_saving": result.found.slow_saving,
         "fast_price_ratio": result.found.fast_price_ratio,
         "speed_ceiling": result.found.speed_ceiling,
+        "shared_share": result.shared_share,
         "frontier": [
-            {"batch": int(b), "tokens_per_s_per_user": float(s), "usd_per_mtok": float(c)}
-            for b, s, c in zip(result.batch, result.speed, result.cost, strict=True)
+            {
+                "layout": w,
+                "batch": int(b),
+                "tokens_per_s_per_user": float(s),
+                "usd_per_mtok": float(c),
+            }
+            for w, b, s, c in zip(
+                result.layout, result.batch, result.speed, result.cost, strict=True
+            )
         ],
         "flags": list(result.flags),
     }

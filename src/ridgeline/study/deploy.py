@@ -249,29 +249,46 @@ def traffic_flags(deployment: Deployment, routing: str) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def copies_flags(deployment: Deployment) -> tuple[str, ...]:
-    """Return how often a group keeps its cache where tp exceeds the heads that it splits by."""
+def cache_copies(deployment: Deployment) -> tuple[float, bool]:
+    """Return how often a group keeps its cache [1], and whether it is a latent one.
+
+    More than once where tp exceeds the heads that the cache splits by; a latent has one.
+    """
     layout = deployment.layout
     if layout is None or np.ndim(layout.tp):
-        return ()
-    tp = int(layout.tp)
-    copies = 1.0
-    latent = False
+        return 1.0, False
+    copies, latent = 1.0, False
     for block, _ in deployment.architecture.distinct_blocks():
         cores = block.mixer.cores
         if not any(isinstance(c, SoftmaxAttention | LatentAttention) for c in cores):
             continue
         latent = latent or any(isinstance(c, LatentAttention) for c in cores)
         share = float(np.asarray(kv_head_share(num_kv_heads(block.mixer), layout)))
-        copies = max(copies, share * tp)
-    if copies <= 1:
+        copies = max(copies, share * int(layout.tp))
+    return copies, latent
+
+
+def cache_kept_once(deployment: Deployment) -> dict[str, int] | None:
+    """Return the degrees of attention data parallelism that keep the cache once, None if it is."""
+    copies, _ = cache_copies(deployment)
+    layout = deployment.layout
+    if copies <= 1 or layout is None:
+        return None
+    degrees = {"tp": round(int(layout.tp) / copies), "dp": round(int(layout.dp) * copies)}
+    return degrees | ({"ep": int(layout.ep)} if int(layout.ep) > 1 else {})
+
+
+def copies_flags(deployment: Deployment) -> tuple[str, ...]:
+    """Return how often a group keeps its cache where tp exceeds the heads that it splits by."""
+    degrees, layout = cache_kept_once(deployment), deployment.layout
+    if degrees is None or layout is None:
         return ()
+    copies, latent = cache_copies(deployment)
     what = "the latent cache" if latent else "the cache"
-    less = f"--tp {round(tp / copies)} --dp {round(int(layout.dp) * copies)}"
-    experts = f" --ep {int(layout.ep)}" if int(layout.ep) > 1 else ""
+    words = " ".join(f"--{name} {value}" for name, value in degrees.items())
     flag = (
-        f"tp {tp}: {what} is kept {copies:.3g} times, as engines do; attention data parallel"
-        f" ({less}{experts}) keeps it once"
+        f"tp {int(layout.tp)}: {what} is kept {copies:.3g} times, as engines do; attention data"
+        f" parallel ({words}) keeps it once"
     )
     return (flag,)
 

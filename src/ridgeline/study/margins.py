@@ -25,9 +25,17 @@ from ridgeline.economics.token_cost import (
 )
 from ridgeline.errors import InputError
 from ridgeline.model.architecture import Architecture
+from ridgeline.study.estimate import estimate
 from ridgeline.study.price_decode import one_sheet
 from ridgeline.study.prices import all_rows, find
-from ridgeline.study.serving_cost import ContextCost, ServingCosts, serving_costs
+from ridgeline.study.serving_cost import (
+    BATCHES,
+    ContextCost,
+    ServingCosts,
+    layout_words,
+    layouts_to_price,
+    serving_costs,
+)
 from ridgeline.units import parse_tokens
 
 Array = NDArray[np.float64]
@@ -195,6 +203,10 @@ class SpeedModes:
     cost: Array
     batch: Array
     """Of the frontier, slowest first."""
+    layout: tuple[str, ...]
+    """Of the frontier."""
+    shared_share: float | None
+    """Of a standard step, what a larger batch shares [1]: weights, launches, host."""
     found: Modes
     standard_speed: float
     fast_ratio: float
@@ -213,7 +225,8 @@ def speed_modes(
 ) -> SpeedModes:
     """Return what a slow tier could save and what a fast tier must cost, at one context.
 
-    The same devices and layout serve every mode; only the batch differs.
+    The same devices serve every mode; the batch differs, and the layout where the plain one keeps
+    the cache more than once.
 
     Raises:
         InputError: a value breaks its rule.
@@ -224,19 +237,47 @@ def speed_modes(
         raise InputError(f"fast must be at least 1 (fast over standard speed): {fast_ratio}.")
     tokens = parse_tokens(context, what="context")
     costs = serving_costs(model, on=on, contexts=[tokens], speed=speed, question=question)
-    rows = costs.run.rows
-    fit = np.flatnonzero(rows["fits"])
-    speeds = np.asarray(rows["tokens_per_s_per_user"], dtype=np.float64)[fit]
-    usd = np.asarray(rows["usd_per_mtok"], dtype=np.float64)[fit] / utilisation
-    kept = pareto(speeds, usd)
+    speeds, usd, batch, layouts = _points(model, on, tokens, question)
+    kept = pareto(speeds, usd / utilisation)
+    speeds, usd, batch = speeds[kept], usd[kept] / utilisation, batch[kept]
+    found = modes(speeds, usd, standard_speed=speed, fast_ratio=fast_ratio)
     return SpeedModes(
         costs_request=costs.request,
         utilisation=utilisation,
-        speed=speeds[kept],
-        cost=usd[kept],
-        batch=np.asarray(rows["batch"], dtype=np.float64)[fit][kept],
-        found=modes(speeds[kept], usd[kept], standard_speed=speed, fast_ratio=fast_ratio),
+        speed=speeds,
+        cost=usd,
+        batch=batch,
+        layout=tuple(layouts[int(i)] for i in kept),
+        shared_share=_shared_share(speeds, batch, found.standard),
+        found=found,
         standard_speed=speed,
         fast_ratio=fast_ratio,
-        flags=costs.flags,
+        flags=tuple(f for f in costs.flags if not f.startswith("layout:")),
     )
+
+
+def _points(
+    model: str | Architecture, on: str, tokens: int, question: Mapping[str, Any]
+) -> tuple[Array, Array, Array, list[str]]:
+    """Return speed, busy cost, batch and layout of every batch that fits, in every layout."""
+    speeds, usd, batch, layouts = list[Array](), list[Array](), list[Array](), list[str]()
+    for one in layouts_to_price(model, on=on, context=tokens, question=question):
+        run = estimate(model, on=on, batch=BATCHES, context=[tokens], **one)
+        fit = np.flatnonzero(run.rows["fits"])
+        speeds.append(np.asarray(run.rows["tokens_per_s_per_user"], dtype=np.float64)[fit])
+        usd.append(np.asarray(run.rows["usd_per_mtok"], dtype=np.float64)[fit])
+        batch.append(np.asarray(run.rows["batch"], dtype=np.float64)[fit])
+        layouts += [layout_words(run.request)] * fit.size
+    return np.concatenate(speeds), np.concatenate(usd), np.concatenate(batch), layouts
+
+
+def _shared_share(speed: Array, batch: Array, at: int) -> float | None:
+    """Return the share of a step that a larger batch shares [1]: 1 - B·(dt/dB)/t, t = 1/speed.
+
+    From the two neighbours of a point on the frontier, slowest first; None without two batches.
+    """
+    low, high = max(at - 1, 0), min(at + 1, len(speed) - 1)
+    if batch[low] == batch[high]:
+        return None
+    slope = (1 / speed[low] - 1 / speed[high]) / (batch[low] - batch[high])
+    return float(np.clip(1 - batch[at] * slope * speed[at], 0.0, 1.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from ridgeline.economics.price_posterior import LINK_BYTES_PER_S
 from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.model.architecture import Architecture
 from ridgeline.model.state import state_bytes
+from ridgeline.study.deploy import cache_kept_once
 from ridgeline.study.estimate import Estimate, estimate
 
 Array = NDArray[np.float64]
 BATCHES = tuple(sorted({round(2 ** (i / 4)) for i in range(57)}))
 """1 to 16,384 in quarter octaves."""
+DEGREES = ("tp", "pp", "ep", "dp", "cp")
 _LEAST_RENT = 1e-6
 PROMPTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Prompts that may be computed together."""
@@ -52,6 +54,59 @@ class ServingCosts:
 
 
 def serving_costs(
+    model: str | Architecture,
+    *,
+    on: str,
+    contexts: Sequence[int],
+    speed: float,
+    question: Mapping[str, Any],
+) -> ServingCosts:
+    """Return input, cached and output cost at each context, in the layout that an owner would run.
+
+    Where no degree is asked for, and the plain layout keeps the cache more than once, attention
+    data parallelism is priced too, and the one with the cheaper output at the shortest context
+    is taken. See `costs_in_layout`, also for what is raised.
+    """
+    found: list[ServingCosts] = []
+    refused: InfeasibleError | None = None
+    asked = layouts_to_price(model, on=on, context=contexts[0], question=question)
+    for one in asked:
+        try:
+            found.append(
+                costs_in_layout(model, on=on, contexts=contexts, speed=speed, question=one)
+            )
+        except InfeasibleError as error:
+            refused = refused or error
+    if not found:
+        raise refused or AssertionError
+    best = min(found, key=lambda c: c.rows[0].output_usd_per_mtok)
+    if len(asked) == 1:
+        return best
+    prices = ", ".join(
+        f"{layout_words(c.request)} {c.rows[0].output_usd_per_mtok:.3g} USD/Mtok" for c in found
+    )
+    flag = f"layout: the cheapest output at {contexts[0]:,} tokens of {prices}"
+    return replace(best, flags=(flag, *best.flags))
+
+
+def layouts_to_price(
+    model: str | Architecture, *, on: str, context: int, question: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    """Return the question, and where it names no degree the one that keeps the cache once."""
+    if any(question.get(name) is not None for name in DEGREES):
+        return [question]
+    plain = estimate(model, on=on, batch=1, context=context, **question)
+    once = cache_kept_once(plain.deployment)
+    return [question] if once is None else [question, {**question, **once}]
+
+
+def layout_words(request: Mapping[str, Any]) -> str:
+    """Return the degrees above 1 of a request, as the command line writes them."""
+    layout: Mapping[str, int] = request["layout"] or {}
+    return " ".join(f"{k} {v}" for k, v in layout.items() if v > 1) or "one device"
+
+
+def costs_in_layout(
     model: str | Architecture,
     *,
     on: str,

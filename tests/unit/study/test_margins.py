@@ -3,12 +3,13 @@
 import datetime as dt
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.report import margins as report
 from ridgeline.study.break_even import break_even
-from ridgeline.study.margins import margins, speed_modes
+from ridgeline.study.margins import _shared_share, margins, speed_modes
 from ridgeline.study.service_day import predicted_throughput, service_day
 
 NOV = dt.date(2026, 11, 30)
@@ -87,3 +88,9 @@ def test_published_day_throughput_is_stated_beside_ours():
     assert none.decode_tokens_per_s_per_node < two.decode_tokens_per_s_per_node
     assert two.decode_tokens_per_s_per_node == pytest.approx(14_800, rel=0.1)
     assert none.prefill_tokens_per_s_per_node == pytest.approx(73_700, rel=0.35)
+
+
+def test_modes_say_what_a_larger_batch_shares():
+    """With t = a + b·B a larger batch shares a/t: t(1) = 3 s, t(2) = 4 s, so a = 2 s of t(2)."""
+    assert _shared_share(np.array([1 / 4, 1 / 3]), np.array([2.0, 1.0]), 0) == pytest.approx(0.5)
+    assert _shared_share(np.array([1.0]), np.array([1.0]), 0) is None
