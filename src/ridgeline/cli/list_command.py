@@ -18,7 +18,8 @@ from ridgeline.cli.options import catalog_option, output_options
 def command(kind: Any, pattern: str, catalog_dir: Path | None, style: Any) -> None:
     """Names in the catalogue, with their main figures; PATTERN keeps names that contain it.
 
-    Prices are rental prices per device and hour; formats are what --dtype takes.
+    Prices are rental prices per device and hour (API prices: `ridgeline prices list`); formats are
+    what --dtype takes.
 
     \b
     ridgeline list devices

@@ -78,7 +78,10 @@ def list_command(
     price_file: Path | None,
     style: str,
 ) -> None:
-    """Prices in force whose provider/model contains every word of PATTERN."""
+    """Prices in force whose provider/model contains every word of PATTERN.
+
+    Of tokens, in USD per million; the rent of devices is in `ridgeline list prices`.
+    """
     from ridgeline.report import prices as report  # noqa: PLC0415
     from ridgeline.study import prices as study  # noqa: PLC0415
 
