@@ -151,19 +151,19 @@ def _known_to_run(
 ) -> NDArray[np.float64]:
     """Return the times, infinite where a kernel cannot run or would win by extrapolation alone.
 
-    Mapped memory reaches as far as `mapped_ranks`. Where one algorithm was measured on as many
-    ranks of the innermost tier, those that were measured on fewer do not compete.
+    Mapped memory reaches as far as `mapped_ranks`. On the innermost tier, algorithms that were
+    measured on fewer ranks than another do not compete beyond what they were measured on.
     """
     near = np.less_equal(message.group, records.mapped_ranks(cluster, members[0]))
-    shape = times[0].shape
     runs = np.ones(times.shape, dtype=np.bool_)
-    known = np.ones(times.shape, dtype=np.bool_)
+    ranks = np.zeros(times.shape)
     for i, plan in enumerate(candidates):
         record = records.of(record_kind(message), plan.name, cluster, cluster.tiers[0])
         if plan.mapped:
-            runs[i] = np.broadcast_to(near, shape)
-        known[i] = runs[i] & np.broadcast_to(np.less_equal(members[0], record.ranks), shape)
-    return np.where(runs & (known | ~known.any(axis=0)), times, np.inf)
+            runs[i] = np.broadcast_to(near, times[0].shape)
+        ranks[i] = np.where(runs[i], record.ranks, 0.0)
+    asked = np.minimum(np.broadcast_to(members[0], times[0].shape), ranks.max(axis=0))
+    return np.where(runs & (ranks >= asked), times, np.inf)
 
 
 def _tiers_used(
