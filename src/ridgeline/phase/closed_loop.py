@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.cost.engines import EngineProfile
 from ridgeline.model.layout import Layout
 from ridgeline.model.work import Number
 from ridgeline.phase.deployment import Deployment, step_breakdown
@@ -23,6 +24,7 @@ from ridgeline.phase.deployment import Deployment, step_breakdown
 Array = NDArray[np.float64]
 Scheduling = Literal["mixed", "separate"]
 """`mixed`: prompts ride on decode steps in chunks; `separate`: prefill steps of their own."""
+_NO_ENGINE = EngineProfile(name="ideal", versions="")
 _ROUNDS = 3
 _QUEUE_ROUNDS = 60
 
@@ -70,8 +72,8 @@ def closed_loop(
         B    = c·Z / (Z + TTFT),  Z = (O - 1)·TPOT
 
     The wait is that for the engine to look (half of the `poll_steps` between two looks), for the
-    prompts ahead (`_wait_s`), and with attention groups for a prompt for every group
-    (`_gathering_steps`).
+    prompts ahead (`_queue_steps`, `_together`), and with attention groups for a prompt for every
+    group (`_gathering_steps`).
 
     Args:
         deployment: One replica; its sequences are spread evenly over dp attention groups.
@@ -95,12 +97,9 @@ def closed_loop(
     context = prompt + output / 2
     chunk = np.minimum(prompt, budget)
     loop: ClosedLoop | None = None
-    engine = deployment.engine
+    engine = deployment.engine or _NO_ENGINE
     groups = float(np.max((deployment.layout or Layout()).dp))
-    first = 0.0 if engine is None else engine.first_token_s
-    layers = deployment.architecture.num_layers
-    launch = 0.0 if engine is None else engine.prompt_layer_s * layers
-    handling = 0.0 if engine is None else engine.hidden_sequence_s
+    launch = engine.prompt_layer_s * deployment.architecture.num_layers
     steps = output / tokens_per_step
     queued = _queue_steps(c / groups, prompt / budget, steps)
     if scheduling == "separate":
@@ -116,7 +115,7 @@ def closed_loop(
         )
         others = np.maximum(batch - 1.0, 0.0)
         carried = others / steps * prompt / chunk / groups
-        host = launch + handling * batch / groups
+        host = launch + engine.hidden_sequence_s * batch / groups
         idle = _waiting_for_host(host, decode, prompt_s * groups * chunk / prompt, carried)
         alone_s = np.maximum(alone_s, launch * prompt / chunk)
         tpot = (decode + idle) / tokens_per_step + others * prompt_s / output
@@ -128,7 +127,7 @@ def closed_loop(
         else:
             wait = (0.5 + queued) * step
         wait = wait + _gathering_steps(others / steps, groups, gather_steps) * step
-        ttft = np.where(c > 1, wait, 0.0) + alone_s + first
+        ttft = np.where(c > 1, wait, 0.0) + alone_s + engine.first_token_s
         cycle = think + ttft
         decoding = c * think / cycle
         loop = ClosedLoop(
