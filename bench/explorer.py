@@ -33,17 +33,25 @@ addEventListener('ridgeline:drawn', () => requestAnimationFrame(() => setTimeout
 _SHOWN = {
     "batch": "(f) => f.mark.x",
     "context": "(f) => f.rows[0].context",
-    "price": "({rows: [r]}) => Number((r.usd_per_mtok * 3.6e-3 * r.batch / r.step_s / 8).toPrecision(6))",
+    # of eight devices: USD/h from USD/Mtok, tokens of a step and its seconds
+    "price": "({rows: [r]}) =>"
+    " Number((r.usd_per_mtok * 3.6e-3 * r.batch / r.step_s / 8).toPrecision(6))",
 }
 _WATCH = """
 () => {
   const shown = SHOWN, figure = () => window.ridgeline.figures.latency
   const waits = (window.waits = []), moved = []
   const slider = document.querySelector('input[name=NAME]')
+  let asked = Number(slider.dataset.value)
   slider.addEventListener('input', () => {
     const move = { time: performance.now() }
     moved.push(move)
-    setTimeout(() => { move.value = Number(slider.dataset.value) })
+    setTimeout(() => {
+      move.value = Number(slider.dataset.value)
+      // a pixel that rounds to the same batch asks nothing
+      if (move.value === asked) moved.splice(moved.indexOf(move), 1)
+      asked = move.value
+    })
   })
   let last = shown(figure())
   addEventListener('ridgeline:drawn', ({ detail }) => {

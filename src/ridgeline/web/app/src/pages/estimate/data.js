@@ -64,9 +64,10 @@ export function requestsOf(state, derived) {
 
 export const slopeContexts = (balance) => [balance / 4, balance, balance * 4].map((context) => Math.max(1, Math.round(context)))
 
-/** Batches worth drawing: a little beyond the largest that fits and the one chosen. */
+/** Batches worth drawing: up to 256, 1024, ... where the largest that fits and the chosen one lie. */
 export function shownRows(rows, derived, batch) {
-  const most = Math.max(256, batch * 1.01, Math.min(derived.max_batch ?? 0, 8192) * 2)
+  const wanted = Math.max(256, batch, derived.max_batch ?? 0)
+  const most = 4 ** Math.ceil(Math.log(wanted) / Math.log(4) - 1e-9)
   return rows.filter((row) => row.batch <= most)
 }
 
