@@ -1,8 +1,9 @@
-"""Rewrite docs/reference/: the command line, REST, Python, the words, and the catalogue."""
+"""Write docs/reference/, or FOLDER: the command line, REST, Python, words, and the catalogue."""
 
 import importlib
 import inspect
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -168,12 +169,12 @@ PAGES = {
 }
 
 
-def main() -> None:
+def main(folder: Path = REFERENCE) -> None:
     """Write every page."""
-    REFERENCE.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     for name, page in PAGES.items():
-        (REFERENCE / name).write_text(page())
+        (folder / name).write_text(page())
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))

@@ -1,8 +1,12 @@
-"""No test sees the catalogue folder of whoever runs it."""
+"""No test sees the catalogue folder of whoever runs it, and none is timed."""
 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,6 +20,8 @@ from ridgeline.web.worker import serve
 Answer = tuple[int, bytes]
 """HTTP status and JSON."""
 _TICK_S = 0.1
+_LEAST_S = 1.0
+"""Time that a question has once its worker has started, however late that was."""
 _START_S = 60.0
 
 
@@ -177,7 +179,7 @@ class _Worker:
         """Return the answer to a job; a late or cancelled one costs the process its life."""
         try:
             pipe = self.start()
-            deadline = max(deadline, time.monotonic() + 1.0)
+            deadline = max(deadline, time.monotonic() + _LEAST_S)
             pipe.send((job.question, job.body))
             while True:
                 if pipe.poll(_TICK_S):
