@@ -20,7 +20,7 @@ function themeOf(name) {
     axisLine: { show: true, lineStyle: { color: c.muted } },
     axisTick: { lineStyle: { color: c.muted } },
     minorTick: { lineStyle: { color: c.line } },
-    axisLabel: { color: c.muted, fontSize: 12 },
+    axisLabel: { color: c.muted, fontSize: 12, hideOverlap: true },
     nameTextStyle: { color: c.ink, fontSize: 12 },
     splitLine: { lineStyle: { color: c.line, width: 0.7 } },
   }
