@@ -72,7 +72,8 @@ def executed_flop(operation: Operation, curve: Curve) -> Number:
     """Return FLOP with what padding and the last wave waste [FLOP].
 
         expert rows: max(r, t + r/2) per expert instead of t, for tiles of r rows
-        last wave:   FLOP · (1 + w/tiles), tiles = rows·n/128² or queries·heads/128
+        last wave:   FLOP · (1 + w/tiles), tiles = rows·n/128² or queries·heads/128; attention
+                     to a cache of l tokens before q new ones counts 1 + 2l/q pieces per tile
         softmax:     FLOP · (1 + s/d) for heads of width d
 
     Source: first principles; r, w and s fitted.
@@ -92,6 +93,8 @@ def executed_flop(operation: Operation, curve: Curve) -> Number:
             tiles = rows * shape["n"] / TILE**2
         else:
             tiles = shape["batch"] * shape["new_tokens"] * shape["num_heads"] / TILE
+            # Kernels split a long cache over idle cores: a tail is one query tile's own part.
+            tiles = tiles * (1.0 + 2.0 * shape.get("context", 0.0) / shape["new_tokens"])
         flop = flop * (1.0 + curve.tail_tiles / np.maximum(tiles, 1e-9))
     return flop
 
@@ -104,7 +107,8 @@ def moved_bytes(operation: Operation, curve: Curve) -> Number:
         wasted = curve.page_tokens / np.maximum(shape["context"], 1.0)
         moved = moved + operation.state_read_bytes * wasted
     if np.any(curve.quantize_passes):
-        moved = moved + curve.quantize_passes * _PASS_BYTES * shape["m"] * shape["k"]
+        passes = curve.quantize_passes * shape.get("wide_inputs", 1.0)
+        moved = moved + passes * _PASS_BYTES * shape["m"] * shape["k"]
     return moved
 
 

@@ -191,6 +191,11 @@ def _value(row: TruthRow, seconds: float, flop: float) -> float:
     return in_unit(seconds, row.unit)
 
 
+def _input_bytes(compute: str) -> float:
+    """Return bytes per input element: benchmarks of one kernel hand it inputs already narrow."""
+    return {"fp8": 1.0, "fp4": 0.5}.get(compute, 2.0)
+
+
 def gemm_operation(form: str, m: Array, n: Array, k: Array) -> Operation:
     """Return one GEMM of m × k activations with k × n weights of a storage format."""
     storage = format_named(form)
@@ -202,8 +207,8 @@ def gemm_operation(form: str, m: Array, n: Array, k: Array) -> Operation:
         compute_format=compute,
         flop=2.0 * m * n * k,
         weight_bytes=n * k * storage.bytes_per_weight,
-        activation_bytes=2.0 * m * (n + k),
-        shape={"m": m, "n": n, "k": k},
+        activation_bytes=m * (2.0 * n + _input_bytes(compute) * k),
+        shape={"m": m, "n": n, "k": k, "wide_inputs": float(_input_bytes(compute) > 1)},
         storage_format=storage.id,
     )
 
@@ -280,8 +285,9 @@ def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
         compute_format=storage.compute_format,
         flop=2.0 * rows_total * n * k,
         weight_bytes=groups * n * k * storage.bytes_per_weight,
-        activation_bytes=2.0 * rows_total * (n + k),
+        activation_bytes=rows_total * (2.0 * n + _input_bytes(storage.compute_format) * k),
         shape={
+            "wide_inputs": float(_input_bytes(storage.compute_format) > 1),
             "m": rows_total,
             "n": n,
             "k": k,

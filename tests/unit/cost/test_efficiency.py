@@ -50,12 +50,21 @@ def operation(family="gemm", **shape) -> Operation:
         (Curve(tail_tiles=4), "gemm", {"m": 128, "n": 256, "k": 1}, 3.0),
         # 2 sequences · 64 queries · 4 heads / 128 = 4 tiles, 8 wasted
         (Curve(tail_tiles=8), "attention", {"batch": 2, "new_tokens": 64, "num_heads": 4}, 3.0),
+        # 96 cached before 64 new: 1 + 2·96/64 = 4 pieces per tile, 16 in all, 48 wasted
+        (
+            Curve(tail_tiles=48),
+            "attention",
+            {"batch": 2, "new_tokens": 64, "num_heads": 4, "context": 96},
+            4.0,
+        ),
         # 16 tokens per expert become max(64, 16 + 32) = 64: four times the FLOP
         (Curve(row_tile=64), "expert_gemm", {"m": 16, "tokens_per_expert": 16}, 4.0),
         # 64 become 64 + 32: 1.5 times
         (Curve(row_tile=64), "expert_gemm", {"m": 64, "tokens_per_expert": 64}, 1.5),
         # two passes of 3 bytes over 250 × 1000 inputs: 1.5 MB more
         (Curve(quantize_passes=2), "gemm", {"m": 250, "k": 1000}, 3.0),
+        # inputs that come narrow need no pass
+        (Curve(quantize_passes=2), "gemm", {"m": 250, "k": 1000, "wide_inputs": 0.0}, 1.5),
         # 50 tokens beyond 100: half the state again
         (Curve(page_tokens=50), "attention", {"context": 100}, 2.0),
         # exponentials cost as much as 128 more elements of a head of 64
