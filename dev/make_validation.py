@@ -31,7 +31,8 @@ WHY = {
     " small messages take 20 to 60 µs of host time; large messages agree within 10 %",
     "decode attention": "one source on H20 (148 TFLOP/s over 4 TB/s): grouped queries bind on"
     " arithmetic there, and curves come from H100",
-    "prefill attention": "consumer cards are slower at short chunks than at long ones",
+    "prefill attention": "mostly RTX 4090, predicted 17 % too slow: its curve comes from L40S;"
+    " why they differ is not known",
     "grouped gemm": "H20 again, and one chip only; no other open source",
     "prefill step": "long prompts on H100 run below the rates of short kernel measurements: the"
     " card throttles; and one row of Splitwise is eleven times faster than its peak allows",
