@@ -110,8 +110,8 @@ def _sentences(block: str) -> Iterator[str]:
     """Yield lines as they were before they were wrapped to the width of a terminal."""
     sentence = ""
     for line in block.strip("\n").splitlines():
-        goes_on = line.startswith(" ") or len(sentence.rsplit("\n", 1)[-1]) > _FULL
-        if sentence and not goes_on:
+        wrapped = line.startswith(" ") or len(sentence.rsplit("\n", 1)[-1]) > _FULL
+        if sentence and (not wrapped or line.startswith("Note: ")):
             yield " ".join(sentence.split())
             sentence = ""
         sentence += f"\n{line}"
