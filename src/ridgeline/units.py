@@ -43,10 +43,12 @@ def parse_quantity(text: str | float, unit: str, *, what: str = "value") -> floa
     suffix = match.group(2) if match else ""
     if match is None or suffix not in scales:
         units = ", ".join(s for s in scales if s)
-        raise InputError(f"{what} must be a number with one of the units {units}: {text!r}.")
+        raise InputError(
+            f"{what} must be a number with one of the units {units}: {str(text)[:80]!r}."
+        )
     value = float(match.group(1).replace(",", "").replace("_", "")) * scales[suffix]
     if not math.isfinite(value):
-        raise InputError(f"{what} must be finite: {text!r}.")
+        raise InputError(f"{what} must be finite: {str(text)[:80]!r}.")
     return value
 
 
@@ -58,12 +60,12 @@ def parse_tokens(text: str, *, what: str = "context") -> int:
     """
     match = _NUMBER.match(text)
     if match is None or match.group(2) not in _TOKENS:
-        raise InputError(f"{what} must be a whole number, optionally with k or M: {text!r}.")
+        raise InputError(f"{what} must be a whole number, optionally with k or M: {text[:80]!r}.")
     value = float(match.group(1).replace(",", "").replace("_", "")) * _TOKENS[match.group(2)]
-    if not math.isfinite(value) or value != int(value) or value < 0:
-        raise InputError(f"{what} must be a whole number of at least 0: {text!r}.")
-    if value > 2**40:
-        raise InputError(f"{what} must be at most 2^40: {text!r}.")
+    if value > 2**40:  # inf as well
+        raise InputError(f"{what} must be at most 2^40: {text[:80]!r}.")
+    if value != int(value) or value < 0:
+        raise InputError(f"{what} must be a whole number of at least 0: {text[:80]!r}.")
     return int(value)
 
 
@@ -81,13 +83,13 @@ def parse_sweep(text: str, *, what: str = "batch", minimum: int = 1) -> tuple[in
             or (len(ends) > 1 and ends[0] > ends[1])
             or (len(ends) == 3 and not ends[2])
         ):
-            raise InputError(f"{what} ranges are written low:high or low:high:step: {item!r}.")
+            raise InputError(f"{what} ranges are written low:high or low:high:step: {item[:80]!r}.")
         if len(ends) == 1:
             points.append(ends[0])
             continue
         if len(ends) == 3:
             if (ends[1] - ends[0]) // ends[2] > _MAX_SWEEP:
-                raise InputError(f"{what} may have at most {_MAX_SWEEP:,} points: {item!r}.")
+                raise InputError(f"{what} may have at most {_MAX_SWEEP:,} points: {item[:80]!r}.")
             points += range(ends[0], ends[1] + 1, ends[2])
             continue
         value = ends[0]

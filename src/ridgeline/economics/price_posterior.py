@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.errors import InputError
+
 Array = NDArray[np.float64]
 Z_90 = 1.2815515655446004
 """90th percentile of the standard normal."""
@@ -170,8 +172,15 @@ def posterior(
         draws: Monte-Carlo draws.
         seed: Same seed, same bands.
 
+    Raises:
+        InputError: draws or a seed out of range.
+
     Source: first principles; lecture C1-F3, C1-F7, C6-F8, S18.
     """
+    if not 1000 <= draws <= 5_000_000:
+        raise InputError(f"draws must be from 1,000 to 5,000,000: {draws}.")
+    if seed < 0:
+        raise InputError(f"seed must be at least 0: {seed}.")
     rng = np.random.default_rng(seed)
     draw = _draw(rng, offers, prior, draws)
     cost_in = draw.rent_usd_per_s * draw.compute_s / draw.mfu * 1e6

@@ -11,6 +11,8 @@ from ridgeline.model.work import Number
 
 SECONDS_PER_DAY = 86_400.0
 SECONDS_PER_HOUR = 3600.0
+_LEAST_UTILISATION = 1e-9
+"""Costs divide by the utilisation; one token of a busy device in 30 years is less."""
 
 
 def usd_per_mtok(
@@ -41,12 +43,13 @@ def check_utilisation(utilisation: Number) -> None:
     """Refuse a utilisation that is not a share of capacity.
 
     Raises:
-        InputError: outside 0 < u ≤ 1.
+        InputError: outside 1e-9 ≤ u ≤ 1.
     """
     u = np.asarray(utilisation, dtype=np.float64)
-    if not bool(np.all((u > 0) & (u <= 1))):
+    if not bool(np.all((u >= _LEAST_UTILISATION) & (u <= 1))):
         raise InputError(
-            f"utilisation must be above 0 and at most 1 (the share of capacity sold):"
+            "utilisation must be above 0 and at most 1 (the share of capacity sold, from"
+            f" {_LEAST_UTILISATION:g}):"
             f" {utilisation}. A load above 1 needs more devices."
         )
 

@@ -65,16 +65,23 @@ def _lines(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
         yield line
 
 
+def _whole(value: Any) -> int:
+    number = int(value)
+    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+        raise ValueError  # 2.5 tokens would be read as 2
+    return number
+
+
 def _length(record: Any, names: tuple[str, ...], where: str) -> int:
     fields = cast("dict[str, Any]", record) if isinstance(record, dict) else {}
     value = next((fields[n] for n in names if n in fields), None)
     try:
-        number = int(value)  # type: ignore[arg-type]
+        number = _whole(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{where}: needs one of the columns {', '.join(names)} as a whole number:"
             f" {repr(value)[:60]}."
         ) from error
     if not 0 <= number <= 2**40:
-        raise InputError(f"{where}: a length must be from 0 to 2^40 tokens: {number}.")
+        raise InputError(f"{where}: a length must be from 0 to 2^40 tokens: {repr(value)[:60]}.")
     return number

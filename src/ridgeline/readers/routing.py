@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,13 +87,36 @@ def _npy(path: Path) -> Mapping[str, Any]:
 
 def _npz(path: Path) -> Mapping[str, Any]:
     with zipfile.ZipFile(path) as archive:
-        _check_cells(sum(entry.file_size for entry in archive.infolist()) // 8)
+        # A byte unpacked may be a count of 8 bytes in memory.
+        _check_cells(sum(_cells_of(archive, entry) for entry in archive.infolist()))
     with np.load(path, allow_pickle=False) as found:
         return {key: found[key] for key in found.files if key in _KEYS}
 
 
+def _cells_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
+    """Return how many numbers an entry holds, by its header; the claim may not exceed the bytes."""
+    if not entry.filename.endswith(".npy"):
+        return entry.file_size
+    with archive.open(entry) as file:
+        major, _ = np.lib.format.read_magic(file)
+        read = (
+            np.lib.format.read_array_header_1_0
+            if major == 1
+            else np.lib.format.read_array_header_2_0
+        )
+        shape, _, _ = read(file)
+    return math.prod(shape)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise InputError("a key stands twice in one object; keep one of them.")
+    return found
+
+
 def _json(path: Path) -> Mapping[str, Any]:
-    found: Any = json.loads(path.read_text("utf-8"))
+    found: Any = json.loads(path.read_text("utf-8"), object_pairs_hook=_unique)
     if isinstance(found, list):
         return {"counts": cast("list[Any]", found)}
     if not isinstance(found, dict):
@@ -118,6 +142,9 @@ def _csv(path: Path) -> Mapping[str, Any]:
         names = ["source" if name == "source_rank" else name for name in names]
         if not {"layer", "expert", "count"} <= set(names):
             raise InputError(f"header must name layer, expert and count: {', '.join(first)[:80]}.")
+        twice = next((n for n in names if n and names.count(n) > 1), None)
+        if twice is not None:
+            raise InputError(f"the column {twice[:60]!r} stands twice; keep one of them.")
         columns = [names.index(n) for n in ("layer", "expert", "count", "source") if n in names]
         return _long([_cells(row, columns, n) for n, row in enumerate(rows, 2) if row])
 

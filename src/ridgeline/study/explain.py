@@ -160,6 +160,8 @@ def explain(
 
 def _chosen(source: Path | None, run: int | None) -> tuple[Measured, tuple[Measured, ...]]:
     if source is None:
+        if run is not None:
+            raise InputError(f"--run says which run of a FILE, and none is given: {run}.")
         return Measured(tool="figures given by hand"), ()
     runs = read_benchmarks(source)
     if run is not None and not 1 <= run <= len(runs):
@@ -204,7 +206,7 @@ def question_of(
     return {
         "model": name,
         "on": on,
-        "devices": devices or (None if layout else measured.num_devices),
+        "devices": (None if layout else measured.num_devices) if devices is None else devices,
         "degrees": layout,
         "dtype": dtype or _format_of(measured.dtype) or _format_of(measured.model),
         "kv_cache_dtype": kv_cache_dtype,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,6 +9,12 @@ from ridgeline.errors import InputError
 from ridgeline.readers.benchmarks import Measured
 
 Kind = Literal["decode", "prefill"]
+_FLAGS = {
+    "tpot_s": ("tpot-ms", 1e3),
+    "ttft_s": ("ttft-ms", 1e3),
+    "output_tokens_per_s": ("output-tok-s", 1.0),
+}
+"""What the figures are called on the command line, and their unit there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +47,11 @@ def with_figures(measured: Measured, **given: float | None) -> Measured:
     """
     stated = {k: v for k, v in given.items() if v is not None}
     for name, value in stated.items():
-        if not math.isfinite(value) or not 0 < value < 1e15:
-            raise InputError(f"{name.replace('_', '-')} must be above zero and finite: {value}.")
+        flag, scale = _FLAGS.get(name, (name, 1.0))
+        if not 1e-9 <= value * scale < 1e15:  # NaN as well
+            raise InputError(
+                f"--{flag} must be above zero, from 1e-9 to 1e15: {value * scale:.6g}."
+            )
     for name in ("isl", "osl", "concurrency"):
         if 0 < stated.get(name, 1.0) < 1:
             raise InputError(f"{name} must be at least 1: {stated[name]}.")

@@ -334,7 +334,10 @@ def _check(isl: int, osl: int, chunk: int, targets: Targets, objective: str) -> 
         if not 1 <= value <= 2**27:
             raise InputError(f"{name} must be from 1 to 2^27 tokens: {value}.")
     for name, value in (("ttft-ms", targets.ttft_s), ("tpot-ms", targets.tpot_s)):
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise InputError(f"{name} must be a positive number of milliseconds: {value * 1e3}.")
+        if value is not None and not 1e-9 <= value <= 1e9:
+            raise InputError(
+                f"{name} must be a positive number of milliseconds, from 1e-6 to 1e12:"
+                f" {value * 1e3}."
+            )
     if objective not in get_args(Objective):
         raise InputError(f"objective must be cost, throughput or latency: {objective!r}.")

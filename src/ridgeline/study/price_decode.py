@@ -19,6 +19,7 @@ from ridgeline.economics.price_posterior import (
 )
 from ridgeline.errors import InputError
 from ridgeline.study.price_findings import (
+    MAX_FAST_RATIO,
     Finding,
     cache_read_findings,
     cache_write_findings,
@@ -108,8 +109,10 @@ def decode(
         UnknownNameError: no such price.
         InputError: several providers list the name, or nothing can be decoded.
     """
-    if not 1000 <= draws <= 5_000_000:
-        raise InputError(f"draws must be from 1,000 to 5,000,000: {draws}.")
+    if fast_price is not None and not 0 < fast_price <= MAX_FAST_RATIO:
+        raise InputError(
+            f"--fast-price must be above 0 and at most {MAX_FAST_RATIO:,.0f}: {fast_price}."
+        )
     rows = one_sheet(find(model, all_rows(price_file)), on, list_name)
     base = next(r for r in rows if r.tier == "standard" and r.above_tokens == 0)
     steps = tuple(
@@ -132,6 +135,11 @@ def decode(
         seed=seed,
     )
     fast = _fast_price(base, rows, fast_price)
+    if fast_speed is not None and (fast is None or fast <= 1):
+        raise InputError(
+            f"--fast-speed needs a fast tier that costs more, and the sheet of {base.id} has none:"
+            " give --fast-price above 1."
+        )
     return Decoded(
         row=base,
         steps=steps,

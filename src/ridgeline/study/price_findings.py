@@ -15,6 +15,8 @@ from ridgeline.economics.price_list import PriceRow
 from ridgeline.economics.price_posterior import Evidence, Posterior
 from ridgeline.errors import InputError
 
+MAX_FAST_RATIO = 1e6
+"""Fast over standard, in speed or price: beyond, a slip of the pen."""
 TTL_S = {"5m": 300.0, "1h": 3600.0, "12h": 43_200.0}
 DEAREST_TIER_USD_PER_GB_MONTH = (
     ("HBM", 20.0),
@@ -228,8 +230,11 @@ def fast_findings(price: float | None, speed: float | None) -> list[Finding]:
                 plausibility="a price list states no speed",
             )
         ]
-    if speed <= 1:
-        raise InputError(f"--fast-speed must be above 1 (fast over standard): {speed}.")
+    if not 1 < speed <= MAX_FAST_RATIO:
+        raise InputError(
+            f"--fast-speed must be above 1 (fast over standard) and at most"
+            f" {MAX_FAST_RATIO:,.0f}: {speed}."
+        )
     ratio = float(fast_mode.batch_ratio(price_ratio=price, speed_ratio=speed))
     share = float(fast_mode.fast_kv_share(batch_ratio=ratio, speed_ratio=speed))
     ceiling = float(fast_mode.speed_ceiling(batch_ratio=ratio, fast_kv_share=share))

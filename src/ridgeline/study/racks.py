@@ -30,6 +30,7 @@ WIDTHS = {"bf16": 2.0, "fp8": 1.0, "fp4": 0.5}
 """Bytes per parameter of the largest-model chart, scales not counted."""
 _MAX_TOKENS = 2**27
 _MAX_DEVICES = 4096
+_LEAST_RATIO, _MOST_RATIO = 1e-3, 1e6
 _MAX_ELEMENT_BYTES = 16
 Floats = NDArray[np.float64]
 
@@ -153,8 +154,8 @@ def parse_ratios(text: str) -> tuple[float, ...]:
         InputError: not numbers, or not positive.
     """
     found = tuple(parse_quantity(item, "1", what="--ratio") for item in text.split(","))
-    if min(found) <= 0:
-        raise InputError(f"--ratio must be positive: {text[:100]!r}.")
+    if not all(_LEAST_RATIO <= ratio <= _MOST_RATIO for ratio in found):
+        raise InputError(f"--ratio must be positive, from 0.001 to 1e6: {text[:100]!r}.")
     return tuple(dict.fromkeys(found))
 
 
@@ -232,9 +233,10 @@ def _check(
             f"A rack has at least 2 devices, and all racks at most {_MAX_DEVICES:,}:"
             f" {per_rack:,} x {max(num_racks):,}. Use fewer."
         )
-    if min(ratios) <= 0 or not 1 <= tokens <= _MAX_TOKENS:
+    if not all(_LEAST_RATIO <= r <= _MOST_RATIO for r in ratios) or not 1 <= tokens <= _MAX_TOKENS:
         raise InputError(
-            f"Ratios must be positive and tokens from 1 to 2^27: {min(ratios)}, {tokens:,}."
+            "Ratios must be positive, from 0.001 to 1e6, and tokens from 1 to 2^27:"
+            f" {min(ratios)}, {tokens:,}."
         )
 
 

@@ -7,7 +7,8 @@ import gzip
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,12 +82,22 @@ def read_rows(
         InputError: a required column is missing, or a value is not a finite number.
     """
     reader = csv.DictReader(lines)
-    missing = [c for c in required if c not in (reader.fieldnames or ())]
-    if missing:
-        raise InputError(f"{file}: a file of measurements needs the columns {', '.join(missing)}.")
     # Files of measurements mark what is scored; own files without the column mean every row.
     default = "N" if "scorable" in required else "Y"
-    return tuple(_row(file, reader.line_num, raw, default) for raw in reader)
+    try:
+        _check_columns(reader.fieldnames or (), file, required)
+        return tuple(_row(file, reader.line_num, raw, default) for raw in reader)
+    except csv.Error as error:
+        raise InputError(f"{file}, line {reader.line_num}: not readable as CSV: {error}.") from None
+
+
+def _check_columns(names: Sequence[str], file: str, required: tuple[str, ...]) -> None:
+    missing = [c for c in required if c not in names]
+    if missing:
+        raise InputError(f"{file}: a file of measurements needs the columns {', '.join(missing)}.")
+    twice = next((c for c in names if c and names.count(c) > 1), None)
+    if twice is not None:
+        raise InputError(f"{file}: the column {twice[:60]!r} stands twice; keep one of them.")
 
 
 def _row(
@@ -132,8 +143,6 @@ def read_own_rows(path: Path, chip: str) -> tuple[TruthRow, ...]:
     Raises:
         InputError: not readable, or of another shape.
     """
-    if not path.is_file():
-        raise InputError(f"No such file: {str(path)[:200]!r}.")
     name = _ENDING.sub("", path.name)
     rows = read_rows(io.StringIO(_text(path)), file=name, required=OWN_REQUIRED)
     return tuple(
@@ -167,13 +176,16 @@ def read_directory(directory: Path) -> tuple[TruthRow, ...]:
 
 
 def _text(path: Path) -> str:
-    if path.stat().st_size > _MAX_BYTES:
-        raise InputError(f"{path.name} is larger than {_MAX_BYTES / 1e6:.0f} MB.")
-    if path.suffix == ".gz":
-        with gzip.open(path) as packed:
-            data = packed.read(_MAX_BYTES + 1)
-    else:
-        data = path.read_bytes()
+    try:
+        # Reading a pipe may never end.
+        if not path.is_file():
+            raise InputError(f"No plain file: {str(path)[:200]!r}.")
+        if path.stat().st_size > _MAX_BYTES:
+            raise InputError(f"{path.name} is larger than {_MAX_BYTES / 1e6:.0f} MB.")
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path.name[:100]} cannot be read: {str(error)[:120]}.") from None
     if len(data) > _MAX_BYTES:
         raise InputError(f"{path.name} unpacks to more than {_MAX_BYTES / 1e6:.0f} MB.")
     return data.decode("utf-8", errors="replace")

@@ -56,14 +56,24 @@ def read_benchmarks(path: Path) -> tuple[Measured, ...]:
         InputError: unreadable, not JSON, or of no known tool.
     """
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise InputError(f"{path.name[:100]} is larger than 256 MiB; results are a few MB.")
+        _check_file(path)
         content = path.read_text("utf-8-sig")
+    except InputError:
+        raise
     except UnicodeDecodeError:
         raise InputError(f"{path.name[:100]} is not UTF-8 text.") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{str(path)[:100]!r} cannot be read: {str(error)[:120]}.") from None
     return parse_benchmarks(content, what=path.name[:100])
+
+
+def _check_file(path: Path) -> None:
+    size = path.stat().st_size
+    # Reading a pipe or a device may never end.
+    if not path.is_file():
+        raise InputError(f"{str(path)[:100]!r} is not a plain file.")
+    if size > MAX_FILE_BYTES:
+        raise InputError(f"{path.name[:100]} is larger than 256 MiB; results are a few MB.")
 
 
 def parse_benchmarks(content: str, *, what: str) -> tuple[Measured, ...]:
@@ -103,6 +113,8 @@ def _objects(content: str, what: str) -> list[Json]:
                 return found
             value, position = decoder.raw_decode(content, position)
             found += _flat(value, what)
+    except InputError:
+        raise
     except RecursionError:
         raise InputError(f"{what} is nested too deeply to be a benchmark result.") from None
     except ValueError as error:

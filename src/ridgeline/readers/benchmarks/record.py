@@ -77,7 +77,8 @@ def number(value: Any) -> float | None:
 def positive(value: Any, *, scale: float = 1.0) -> float | None:
     """Return a number above zero times `scale`, else None (tools write 0 for `not measured`)."""
     found = number(value)
-    return found * scale if found is not None and found > 0 else None
+    # Nothing that is measured is near the smallest floats, whose reciprocals are infinite.
+    return found * scale if found is not None and found * scale > 1e-15 else None
 
 
 def whole(value: Any) -> int | None:
