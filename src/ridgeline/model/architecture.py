@@ -272,6 +272,14 @@ class Architecture:
         """Equal blocks merged over the whole depth, with their number of layers."""
         return _merged(_Identity(self.blocks))
 
+    def distinct_stages(self, pp: int) -> tuple[tuple[tuple[int, ...], bool, bool], ...]:
+        """Return the kinds of pipeline stages, each once.
+
+        Each is the layers it holds of every one of `distinct_blocks`, whether it is the first
+        stage, and whether the last. Stage s holds layers ⌊s·L/pp⌋ up to ⌊(s + 1)·L/pp⌋.
+        """
+        return _staged(_Identity(self.blocks), pp)
+
 
 class _Identity:
     """Blocks hashed by where they are: comparing hundreds of them costs more than an estimate."""
@@ -295,6 +303,18 @@ def _merged(key: _Identity) -> tuple[tuple[Block, int], ...]:
         one = replace_count(b)
         counts[one] = counts.get(one, 0) + b.count
     return tuple(counts.items())
+
+
+@functools.lru_cache(maxsize=512)
+def _staged(key: _Identity, pp: int) -> tuple[tuple[tuple[int, ...], bool, bool], ...]:
+    kinds = {block: i for i, (block, _) in enumerate(_merged(key))}
+    layers = [kinds[replace_count(b)] for b in key.blocks for _ in range(b.count)]
+    found: dict[tuple[tuple[int, ...], bool, bool], None] = {}
+    for stage in range(pp):
+        held = layers[stage * len(layers) // pp : (stage + 1) * len(layers) // pp]
+        counts = tuple(held.count(i) for i in range(len(kinds)))
+        found[counts, stage == 0, stage == pp - 1] = None
+    return tuple(found)
 
 
 def replace_count(block: Block, count: int = 1) -> Block:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ridgeline.model.architecture import Architecture, Block, Linear
@@ -9,7 +11,7 @@ from ridgeline.model.layout import Layout
 from ridgeline.model.operations import num_kv_heads
 from ridgeline.model.operations_moe import devices_per_expert
 from ridgeline.model.precision import Precision
-from ridgeline.model.state import kv_head_share, state_bytes
+from ridgeline.model.state import core_state_bytes, kv_head_share
 from ridgeline.model.work import Number
 
 _ONE = Layout()
@@ -20,6 +22,31 @@ _LOGIT_BYTES = 4.0
 def fullest_stage_share(num_layers: int, pp: Number) -> Number:
     """Return the share of the layers in the fullest pipeline stage: ⌈L/pp⌉ / L [1]."""
     return np.ceil(num_layers / pp) / max(num_layers, 1)
+
+
+def _fullest_stage(
+    arch: Architecture,
+    pp: Number,
+    per_layer: Sequence[Number],
+    *,
+    first: Number = 0.0,
+    last: Number = 0.0,
+    shared: Number = 0.0,
+) -> Number:
+    """Return the most that one stage holds [B], from what each kind of layer and each end holds.
+
+    `shared` is held once where both ends are on one stage.
+    """
+    found: Number = 0.0
+    for stages in np.unique(pp):
+        most: Number = 0.0
+        for counts, is_first, is_last in arch.distinct_stages(int(stages)):
+            held = is_first * first + is_last * last - (is_first and is_last) * shared
+            for count, one in zip(counts, per_layer, strict=True):
+                held = held + count * one
+            most = np.maximum(most, held)
+        found = found + np.where(np.equal(pp, stages), most, 0.0)
+    return found
 
 
 def _linear_bytes(x: Linear, precision: Precision, share: Number) -> Number:
@@ -58,9 +85,9 @@ def weight_bytes_per_device(
 ) -> Number:
     """Return the weights on the fullest device [B].
 
-    Blocks that share the weights of an earlier one hold nothing of their own. The fullest
-    stage holds ⌈L/pp⌉ of L layers; embedding and head are on the first and the last stage, so
-    that with pp > 1 the larger of them counts. Multi-token-prediction layers are left out.
+    Blocks that share the weights of an earlier one hold nothing of their own. Stage s holds
+    layers ⌊s·L/pp⌋ up to ⌊(s + 1)·L/pp⌋ of L, the first one the embedding too and the last one
+    the head; the fullest counts. Multi-token-prediction layers are left out.
 
     Args:
         arch: The model.
@@ -68,10 +95,10 @@ def weight_bytes_per_device(
         layout: Parallel degrees.
         multimodal: Count vision and audio parts too (whole on every device, first stage).
     """
-    layers: Number = 0.0
-    for block, count in arch.distinct_blocks():
-        if not block.shares_weights:
-            layers = layers + count * _block_bytes(block, precision, layout)
+    layers = [
+        0.0 if b.shares_weights else _block_bytes(b, precision, layout)
+        for b, _ in arch.distinct_blocks()
+    ]
     embedding = precision.weight_bytes_of("embedding")
     first = arch.num_input_embedding_params * embedding / layout.tp
     first = first + arch.num_other_embedding_params * embedding
@@ -81,15 +108,15 @@ def weight_bytes_per_device(
         )
     if multimodal:
         first = first + arch.num_multimodal_params * precision.activation.bytes_per_weight
-    last: Number = arch.num_final_norm_params * precision.weight_bytes_of("norm")
+    norm: Number = arch.num_final_norm_params * precision.weight_bytes_of("norm")
+    head: Number = 0.0
     if arch.head is not None:
         head = _linear_bytes(
             arch.head, precision, 1.0 if arch.head.split == "replicated" else 1 / layout.tp
         )
-        # A tied head is the embedding, unless the two are on different stages.
-        last = last + (np.where(np.equal(layout.pp, 1), 0.0, head) if _tied(arch) else head)
-    ends = np.where(np.equal(layout.pp, 1), first + last, np.maximum(first, last))
-    return layers * fullest_stage_share(arch.num_layers, layout.pp) + ends
+    # A tied head is the embedding, unless the two are on different stages.
+    shared = head if _tied(arch) else 0.0
+    return _fullest_stage(arch, layout.pp, layers, first=first, last=norm + head, shared=shared)
 
 
 def _tied(arch: Architecture) -> bool:
@@ -106,11 +133,15 @@ def state_bytes_per_device(
     """Return the state of `batch` sequences of `tokens` tokens on the fullest device [B].
 
     Sequences are spread over dp; KV heads over tp, replicated beyond their number; tokens over
-    cp; layers over pp.
+    cp; layers over pp, so that the stage with the most caching layers counts.
     """
-    per_sequence = state_bytes(arch, tokens, precision, layout)
-    sequences = np.ceil(batch / layout.dp)
-    return sequences * per_sequence * fullest_stage_share(arch.num_layers, layout.pp)
+    layers: list[Number] = []
+    for block, _ in arch.distinct_blocks():
+        kept: Number = 0.0
+        for core in block.mixer.cores:
+            kept = kept + core_state_bytes(core, tokens, precision, layout)
+        layers.append(kept)
+    return np.ceil(batch / layout.dp) * _fullest_stage(arch, layout.pp, layers)
 
 
 def activation_workspace_bytes(

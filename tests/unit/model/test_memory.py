@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ridgeline.model.architecture import Architecture, Block
@@ -51,6 +52,29 @@ def test_the_fullest_stage_has_a_whole_number_of_layers() -> None:
     layer = ATTENTION + DENSE + NORMS
     held = weight_bytes_per_device(ARCH, P, Layout(pp=2))
     assert held == pytest.approx(2 * (3 * layer + V * H + H))
+
+
+def test_the_heaviest_stage_counts_not_the_mean_one() -> None:
+    # One layer of eight times the width, then four: stages of 2 and 3 layers.
+    wide = replace(ARCH.blocks[0], count=1, feed_forward=dense(H, 1024))
+    arch = replace(ARCH, blocks=(wide, replace(ARCH.blocks[0], count=4)))
+    first = 2 * ATTENTION + 9 * DENSE + 2 * NORMS + V * H
+    assert weight_bytes_per_device(arch, P, Layout(pp=2)) == 2 * first
+    layer = ATTENTION + DENSE + NORMS
+    whole = 5 * layer + 7 * DENSE + 2 * V * H + H
+    both = weight_bytes_per_device(arch, P, Layout(pp=np.array([1, 2])))
+    assert np.asarray(both).tolist() == [2 * whole, 2 * first]
+
+
+def test_the_stage_with_the_full_attention_holds_the_most_cache() -> None:
+    # Four layers look back 10 tokens, the last one 100; 128 B per token and layer.
+    near = gqa(H, 4, 2, 16, window=10)
+    blocks = (replace(ARCH.blocks[0], count=4, mixer=near), replace(ARCH.blocks[0], count=1))
+    arch = replace(ARCH, blocks=blocks)
+    window = state_bytes_per_device(replace(arch, blocks=blocks[:1]), 100, 1, P) / 4
+    held = state_bytes_per_device(arch, 100, 1, P, Layout(pp=2))
+    assert held == 2 * window + 12_800
+    assert held > (4 * window + 12_800) * 3 / 5
 
 
 def test_tensor_parallel_cuts_matrices_and_keeps_norms() -> None:
