@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ridgeline.cli import VERBS, _root
+from ridgeline.report.html import body_parts
 from small_configs import small
 
 FILES = Path(__file__).parents[2] / "docs/files"
@@ -148,3 +149,9 @@ def test_markup_in_names_stays_text(tmp_path):
     words = ["estimate", str(model), "--on", "h100-sxm", "--batch", "1", "--report", str(file)]
     assert CliRunner().invoke(_root, words).exit_code == 0
     assert "b" not in read(file.read_text()).tags
+
+
+def test_every_note_has_a_line_of_its_own():
+    """A note after a line as wide as the terminal is no continuation of it."""
+    (words,) = body_parts(f"{'long ' * 18}line.\nNote: one.\nNote: two.", [])
+    assert words.count("<br>Note: ") == 2

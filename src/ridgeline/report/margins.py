@@ -67,8 +67,11 @@ def margin_rows(result: Margins, contexts: Sequence[int] = SHOWN) -> list[dict[s
     ]
 
 
-def _tokens(value: float | None) -> str:
-    return "never on this grid" if value is None else f"from {significant(value)} tokens"
+def _tokens(value: float | None, least: int) -> str:
+    if value is None:
+        return "never on this grid"
+    first = f"from {significant(value)} tokens"
+    return f"{first}, the shortest asked" if value <= least else first
 
 
 def _paragraphs(lines: Sequence[str]) -> str:
@@ -78,6 +81,7 @@ def _paragraphs(lines: Sequence[str]) -> str:
 def margins_text(result: Margins) -> str:
     """Return margins at 1k to 1M, where they end, and a price step of one's own."""
     q, step = result.costs.request, result.step
+    least = result.rows[0].cost.context
     own = (
         f"One flat price of {significant(step.base_price)} USD/Mtok does it."
         if step.step_tokens is None
@@ -98,8 +102,8 @@ def margins_text(result: Margins) -> str:
             "",
             "Prices and costs in USD per million tokens; a request sends its whole context afresh.",
             (
-                f"Output alone is under water {_tokens(result.output_under_water_from)}; a whole"
-                f" request {_tokens(result.request_under_water_from)}."
+                f"Output alone is under water {_tokens(result.output_under_water_from, least)};"
+                f" a whole request {_tokens(result.request_under_water_from, least)}."
             ),
             (
                 f"Own output price for a margin of {result.target_margin:.0%} at every context:"

@@ -23,6 +23,9 @@ DEGREES = ("tp", "pp", "ep", "dp", "cp")
 _LEAST_RENT = 1e-6
 PROMPTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Prompts that may be computed together."""
+CHUNK = 2048
+"""Prompt tokens per step and attention group where whole prompts leave groups without work: the
+chunk that `estimate` assumes. Its step carries one output token per prompt as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +133,7 @@ def costs_in_layout(
     rent = _rent(run, on)
     limit = run.deployment.architecture.max_position_embeddings
     kept = [c for c in contexts if limit is None or c <= limit]
-    flags = list(run.flags)
+    flags = [f for f in run.flags if not f.startswith("extrapolated: contexts")]
     if len(kept) < len(contexts):
         flags.append(f"contexts beyond the model's {limit:,} positions are left out")
     if not kept:
@@ -144,6 +147,9 @@ def costs_in_layout(
     if len(holds) < len(kept):
         flags.append(f"from {kept[len(holds)]:,} tokens not even one sequence fits")
     prompts = prefill_costs(model, on=on, contexts=holds, question=question)
+    chunked = [p.context for p in prompts if p.chunk]
+    if chunked:
+        flags.append(f"prompts from {chunked[0]:,} tokens are computed in chunks of {CHUNK:,}")
     found: list[ContextCost] = []
     for i, context in enumerate(holds):
         row = _at(run, prompts[i], context, speed)
@@ -172,6 +178,8 @@ class PrefillCost:
 
     context: int
     batch: int
+    chunk: int
+    """Tokens of each prompt per step; 0: whole prompts."""
     usd_per_mtok: float
     tokens_per_s: float
     """Of the whole replica, at that batch."""
@@ -184,32 +192,50 @@ def prefill_costs(
 ) -> tuple[PrefillCost, ...]:
     """Return the cheapest prefill at each prompt length, over prompts computed together.
 
+    Whole prompts, or one per attention group in chunks: long ones do not fit whole beside each
+    other, and a group without a prompt is paid for all the same.
+
     Raises:
         InfeasibleError: not even one prompt fits.
     """
     run = estimate(model, on=on, batch=PROMPTS, context=list(contexts), phase="prefill", **question)
-    rows = run.rows
-    found: list[PrefillCost] = []
-    for context in contexts:
-        here = np.flatnonzero(rows["context"] == context)
-        fit = here[rows["fits"][here]]
-        if fit.size == 0:
-            raise InfeasibleError(
-                f"A prompt of {context:,} tokens of {model} does not fit on"
-                f" {run.request['devices']} x {on}. Use more devices or a narrower --dtype."
-            )
-        best = int(fit[np.argmax(rows["tokens_per_s_per_device"][fit])])
-        found.append(
-            PrefillCost(
-                context=context,
-                batch=int(rows["batch"][best]),
-                usd_per_mtok=float(rows["usd_per_mtok"][best]),
-                tokens_per_s=float(rows["tokens_per_s_per_device"][best])
-                * float(run.request["devices"]),
-                alone_s=float(rows["step_s"][here[0]]),
-            )
+    layout: Mapping[str, int] = run.request["layout"] or {"dp": 1}
+    groups = layout["dp"]
+    mixed = estimate(
+        model, on=on, batch=groups, context=list(contexts), phase="mixed", chunk=CHUNK, **question
+    )
+    return tuple(_prefill_at(run, mixed, groups, context) for context in contexts)
+
+
+def _prefill_at(run: Estimate, mixed: Estimate, groups: int, context: int) -> PrefillCost:
+    """Return the cheaper of whole prompts and of one prompt per attention group in chunks."""
+    rows, devices = run.rows, float(run.request["devices"])
+    here = np.flatnonzero(rows["context"] == context)
+    fit = here[rows["fits"][here]]
+    rate = np.asarray(rows["tokens_per_s_per_device"], dtype=np.float64) * devices
+    best = int(fit[np.argmax(rate[fit])]) if fit.size else None
+    tokens_per_s, batch, chunk = (
+        (0.0, 0, 0) if best is None else (rate[best], int(rows["batch"][best]), 0)
+    )
+    at = int(np.flatnonzero(mixed.rows["context"] == context)[0])
+    if mixed.rows["fits"][at] and context > CHUNK:
+        in_chunks = groups * CHUNK / float(mixed.rows["step_s"][at])
+        if in_chunks > tokens_per_s:
+            tokens_per_s, batch, chunk = in_chunks, groups, CHUNK
+    if not batch:
+        raise InfeasibleError(
+            f"A prompt of {context:,} tokens of {run.request['model']} does not fit on"
+            f" {run.request['devices']} devices of {run.request['on']}. Use more devices or a"
+            " narrower --dtype."
         )
-    return tuple(found)
+    return PrefillCost(
+        context=context,
+        batch=batch,
+        chunk=chunk,
+        usd_per_mtok=float(rows["usd_per_mtok"][here[0]] * rate[here[0]] / tokens_per_s),
+        tokens_per_s=float(tokens_per_s),
+        alone_s=float(rows["step_s"][here[0]]),
+    )
 
 
 def _rent(run: Estimate, on: str) -> float:

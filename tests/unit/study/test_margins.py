@@ -27,6 +27,11 @@ def test_margins_fall_with_context_and_end(tmp_path: Path):
     assert (tmp_path / "m.png").stat().st_size > 10_000
 
 
+def test_a_price_below_cost_everywhere_is_said():
+    got = margins(PRICE, model="llama-3.3-70b-instruct", date=NOV, utilisation=0.01, **RUN)
+    assert "from 1,020 tokens, the shortest asked" in " ".join(report.margins_text(got).split())
+
+
 def test_half_the_utilisation_is_twice_the_cost():
     full, half = (
         break_even("llama-3.3-70b-instruct", date=NOV, utilisation=u, **RUN) for u in (1.0, 0.5)
