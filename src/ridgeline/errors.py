@@ -40,9 +40,10 @@ class UnknownNameError(InputError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str], *, list_command: str) -> None:
         names = sorted(known)
         by_lower = {n.lower(): n for n in names}
-        near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
-        if not near:
-            near = [low for low in by_lower if name.lower() in low][:3]
+        # A family (`gemini`) is closer to its members than to short names with the same letters.
+        members = [low for low in by_lower if name and name.lower() in low]
+        cutoff = 0.0 if members else 0.5
+        near = difflib.get_close_matches(name.lower(), members or by_lower, n=3, cutoff=cutoff)
         self.nearest = tuple(by_lower[low] for low in near)
         hint = f"Nearest: {', '.join(self.nearest)}. " if self.nearest else ""
         super().__init__(f"No {kind} '{name[:100]}'. {hint}All names: `{list_command}`.")

@@ -23,7 +23,7 @@ VERBS: dict[str, str] = {
     "lecture": "Every claim of the lecture recomputed, with a verdict.",
     "list": "Names in the catalogue: devices, clusters, models, prices.",
     "measure": "What this machine sustains, and a small model predicted and run on it.",
-    "prices": "API list prices: bills, and what a price sheet gives away.",
+    "prices": "API list prices, what they give away, and what your own tokens cost.",
     "racks": "Traffic of experts over racks, and what other networks would do.",
     "show": "One catalogue entry or model file, with the source of each figure.",
     "validate": "Predicted against known: model files, later measurements.",

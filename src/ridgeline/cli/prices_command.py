@@ -63,7 +63,7 @@ def _table_style(style: str) -> Any:
     return style if style in {"csv", "markdown"} else "text"
 
 
-@command.command(name="list")
+@command.command(name="list", short_help="Prices in force of every name that holds the words.")
 @click.argument("pattern", default="")
 @click.option("--tier", type=click.Choice(TIERS), default="standard", show_default=True)
 @click.option("--limit", default=60, show_default=True, help="Most rows in a text table; 0: all.")
@@ -98,7 +98,7 @@ def list_command(
             click.echo(line)
 
 
-@command.command(name="show")
+@command.command(name="show", short_help="Everything listed for a model, announced and disputed.")
 @click.argument("model")
 @_day_options
 @output_options(rows=False)
@@ -119,7 +119,7 @@ def show_command(
         click.echo(report.sheet_text(sheet))
 
 
-@command.command(name="cost")
+@command.command(name="cost", short_help="What a request or a trace costs.")
 @click.argument("model")
 @click.option("--input", "input_tokens", help="Prompt tokens, cached ones included.")
 @click.option("--output", "output_tokens", help="Generated tokens, reasoning included.")
@@ -201,7 +201,7 @@ def day_command(name: str, style: str) -> None:
         click.echo(day_text(day, predicted))
 
 
-@command.command(name="decode")
+@command.command(name="decode", short_help="What a price sheet gives away.")
 @click.argument("model")
 @click.option("--list", "list_name", help="Which list, where several state the model.")
 @click.option("--fast-speed", type=float, help="Speed of a fast mode over the standard one.")
@@ -244,7 +244,7 @@ def decode_command(
         click.echo(decoded_text(decoded, known_truth(decoded.row.id)))
 
 
-@command.command(name="coverage")
+@command.command(name="coverage", short_help="How often the decoder's bands hold the truth.")
 @click.option("--all", "every", is_flag=True, help="Show every sheet, not only the misses.")
 @click.option("--draws", default=30_000, show_default=True)
 @click.option("--seed", default=0, show_default=True)

@@ -65,7 +65,7 @@ def _echo_json(data: Any) -> None:
     click.echo(json.dumps(data, allow_nan=False))
 
 
-@click.command(name="margin")
+@click.command(name="margin", short_help="Cost against a price from 1k to 1M context.")
 @click.argument("price")
 @click.option("--serve", "model", required=True, help="Model that is really served.")
 @_serving_options
@@ -92,19 +92,27 @@ def margin_command(price: str, plot: Path | None, style: str, **values: Any) -> 
         click.echo(report.margins_text(result))
 
 
-@click.command(name="breakeven")
+@click.command(name="breakeven", short_help="A token rented and owned; volumes that beat a price.")
 @click.argument("model")
 @_serving_options
 @_load_options
 @click.option("--isl", default="4k", show_default=True, help="Prompt tokens.")
 @click.option("--osl", default="500", show_default=True, help="Output tokens.")
 @click.option("--cached-share", type=float, default=0.0, show_default=True)
-@click.option("--against", "price", help="provider/model of a price list.")
+@click.option("--against", "price", help="Price to beat: provider/model.")
 @click.option("--capex", "capex_usd", type=float, help="Purchase, USD per device.")
 @click.option("--own", multiple=True, metavar="FIGURE=VALUE", help="Ownership figure, repeat.")
 @output_options(rows=False)
 def breakeven_command(own: tuple[str, ...], style: str, **values: Any) -> None:
-    """What MODEL's tokens cost rented and owned, and the volume that beats a price list."""
+    """Cost of MODEL's tokens, rented and owned; the volume that beats a price.
+
+    State the load with --utilisation or --rate; --against adds the volume per day from which
+    renting and owning beat that price.
+
+    \b
+    ridgeline prices breakeven llama-3.3-70b --on hgx-h100-8 --utilisation 0.4 \\
+      --against groq/llama-3.3-70b-versatile
+    """  # noqa: D301 - click reads the backspace
     from ridgeline.report import margins as report  # noqa: PLC0415
     from ridgeline.study.break_even import break_even  # noqa: PLC0415
 
@@ -120,7 +128,7 @@ def breakeven_command(own: tuple[str, ...], style: str, **values: Any) -> None:
         click.echo(report.break_even_text(result))
 
 
-@click.command(name="modes")
+@click.command(name="modes", short_help="What a slow tier could save and a fast one must cost.")
 @click.argument("model")
 @_serving_options
 @click.option("--context", default="8k", show_default=True)

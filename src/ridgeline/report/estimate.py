@@ -311,9 +311,9 @@ def _derived_text(result: Any) -> str:
             shown = human(float(value), "s") if unit == "s" else f"{_count(float(value))} {unit}"
         else:
             shown = f"{significant(float(value))} {unit}"
-        note = meaning
+        note = _at(meaning, result.rows)
         if key == "max_context" and positions is not None and (value or 0) > positions:
-            note = f"that fits at this batch; the model's positions end at {positions:,}"
+            note += f"; the model's positions end at {positions:,}"
         rows.append({"label": label, "value": shown, "note": note})
     return render_table(
         (
@@ -323,6 +323,15 @@ def _derived_text(result: Any) -> str:
         ),
         rows,
     )
+
+
+def _at(meaning: str, rows: Mapping[str, Any]) -> str:
+    """Return a meaning with the batch or context it holds at, where the rows have several."""
+    for name in ("batch", "context"):
+        values = np.ravel(rows[name])
+        if values.min() != values.max():
+            meaning = meaning.replace(f"at this {name}", f"at {name} {values[0]:,.0f}")
+    return meaning
 
 
 def layout_text(layout: Mapping[str, int]) -> str:

@@ -139,7 +139,7 @@ def _copies(replicas: int, layout: Any) -> str:
     degrees = layout_json(layout) or {}
     words = [f"{k} {degrees[k]}" for k in _DEGREES if degrees[k] > 1]
     extra = degrees["num_redundant_experts"]
-    words += [f"{extra} spare experts"] if extra else []
+    words += [f"{extra} redundant experts"] if extra else []
     return f"{replicas} x [{' '.join(words) or 'one device'}]"
 
 
@@ -174,6 +174,12 @@ def _thinned(front: Any, most: int = 12) -> list[Any]:
     return [front[round(i * (len(front) - 1) / (most - 1))] for i in range(most)]
 
 
+def _gap_us(winner_s: float, runner_up_s: float) -> float:
+    """Return a difference in µs, 0 where it is rounding of the last bits."""
+    gap = runner_up_s - winner_s
+    return 0.0 if abs(gap) <= 1e-9 * max(winner_s, runner_up_s) else gap * 1e6
+
+
 def _why(result: Any) -> list[str]:
     """Return winner against runner-up in device time per output token."""
     second = result.runners_up[0]
@@ -182,13 +188,14 @@ def _why(result: Any) -> list[str]:
             "limit": r.limit,
             "winner": r.winner_s * 1e6,
             "runner": r.runner_up_s * 1e6,
-            "gap": (r.runner_up_s - r.winner_s) * 1e6,
+            "gap": _gap_us(r.winner_s, r.runner_up_s),
         }
         for r in result.reasons
         if max(r.winner_s, r.runner_up_s) > 0
     ]
     total_w, total_r = (sum(row[k] for row in rows) for k in ("winner", "runner"))
-    rows.append({"limit": "sum", "winner": total_w, "runner": total_r, "gap": total_r - total_w})
+    rows.append({"limit": "sum", "winner": total_w, "runner": total_r})
+    rows[-1]["gap"] = _gap_us(total_w / 1e6, total_r / 1e6)
     worst = max(result.reasons, key=lambda r: r.runner_up_s - r.winner_s)
     gap = (worst.runner_up_s - worst.winner_s) * 1e6
     lost = (

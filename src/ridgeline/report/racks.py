@@ -163,9 +163,10 @@ def _text(result: Any) -> str:
         held,
         render_table(_DOMAINS, [_domain(row) for row in result.domains], style=style),
         "",
-        "chalk, slowdown: both networks at once, all copies counted. bound: datasheet rates, no",
-        "latency, the sender's own copies excluded. once: a token crosses once to each rack or",
-        "node that holds any of its experts. detailed: fitted latency and rates, best algorithm.",
+        "up/out: scale-up over scale-out bandwidth. chalk, slowdown: both networks at once, all",
+        "copies counted. bound: datasheet rates, no latency, the sender's own copies excluded.",
+        "once: a token crosses once to each rack or node that holds any of its experts. detailed:",
+        "fitted latency and rates, best algorithm.",
         *flag_lines(result.flags),
     ]
     return "\n".join(lines)
