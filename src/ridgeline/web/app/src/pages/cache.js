@@ -31,9 +31,9 @@ function Tiers({ state, set, all }) {
     const next = all.filter((one) => (one === id ? wanted : on(one)))
     set({ only: next.length === all.length ? [] : next })
   }
-  return html`<${More} title="Tiers considered"><div class="stack">${all.map(
+  return html`<${More} title="Tiers"><${Group} title="Tiers considered"><div class="stack">${all.map(
     (id) => html`<${Toggle} key=${id} label=${id} name=${`tier-${id}`} value=${on(id)} onChange=${(wanted) => flip(id, wanted)} />`,
-  )}</div><//>`
+  )}</div><//><//>`
 }
 
 function Controls({ state, set, all }) {

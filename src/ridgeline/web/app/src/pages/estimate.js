@@ -100,7 +100,7 @@ function Charts({ here, overBatch, overContext, slope, context }) {
       : null
   if (!rows) return html`<div class="charts"><${Skeleton} /><${Skeleton} /></div>`
   return html`<div class="charts">
-    ${draw('latency', 'Time of a step by batch', rows, 'Shaded: what binds the detailed step. Blue: its 10 to 90 % band.')}
+    ${draw('latency', 'Time of a step by batch', rows, 'Board: the two closed forms of the lecture, without losses. Detailed: kernels, messages and engine as fitted. Shaded: what binds the detailed step; pale blue: its 10 to 90 % band.')}
     ${priced ? draw('cost', 'Cost of a token by batch', rows, 'Weights are shared by the batch; compute and cache are everyone’s own.') : null}
     ${priced ? draw('frontier', 'What speed costs', rows, 'Every point is a batch. Money cannot buy speed past the right end; waiting saves nothing past the bottom.') : null}
     ${draw('utilisation', 'Arithmetic in use by context', overContext?.rows ?? [], 'On the board, at any batch: all of it up to L*, then L*/L.')}

@@ -45,7 +45,7 @@ function wet(margin) {
   return html`${from
     ? html`<strong>From ${tokens(Math.round(from))} tokens on, an output token costs more than it sells for.</strong>`
     : html`An output token sells for <strong>${digits(last.output_price / last.output_cost)}×</strong> its cost at ${tokens(last.context)} tokens, the longest context computed.`}
-    ${' '}For ${fmt(target, '%')} margin of one’s own: ${digits(base)} USD/Mtok up to ${tokens(Math.round(at))} tokens, ${digits(base * factor)} above.`
+    ${' '}To keep a margin of ${fmt(target, '%')} an owner would ask ${digits(base)} USD/Mtok of output up to ${tokens(Math.round(at))} tokens, ${digits(base * factor)} above.`
 }
 
 function Given({ state, decoded }) {

@@ -122,7 +122,7 @@ function Results({ answer, ratio, own, pending }) {
         ? html`<${Figure} key="cliff" name="cliff" title="The rack cliff" option=${options.cliff} rows=${answer.cliff} columns=${CLIFF}
             note="Detailed lines use the best algorithm and measured latency. Board: every copy crosses on its own." />
           <${Figure} key="traffic" name="traffic" title="Who sends to whom" option=${options.traffic} rows=${trafficRows(answer)} columns=${TRAFFIC}
-            note="Dispatch of one layer from rack to rack. Blue stays on the scale-up network, red crosses." />`
+            note="Dispatch of one layer from rack to rack. Blue stays on the scale-up network, orange crosses." />`
         : null}
       <${Figure} name="networks" title="The same experts on other networks" option=${options.networks} rows=${answer.topologies} columns=${NETWORKS}
         note=${networkNote(answer.topologies)} />

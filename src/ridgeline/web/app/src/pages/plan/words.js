@@ -5,7 +5,7 @@ const DEGREES = ['tp', 'pp', 'ep', 'dp', 'cp']
 
 export function layoutText(layout) {
   const words = DEGREES.filter((key) => layout[key] > 1).map((key) => `${key} ${layout[key]}`)
-  if (layout.num_redundant_experts) words.push(`${layout.num_redundant_experts} spare experts`)
+  if (layout.num_redundant_experts) words.push(`${layout.num_redundant_experts} redundant experts`)
   return words.join(' ') || 'one device'
 }
 

@@ -12,7 +12,7 @@ import { Table } from '../../ui/table.js'
 import { exampleCounts, parseCounts } from './counts.js'
 
 const NUMBERS = [
-  ['ranks', 'Ranks', 1], ['ranks_per_node', 'Ranks per node', 1], ['nodes_per_rack', 'Nodes per rack', 1], ['num_redundant', 'Spare slots', 0],
+  ['ranks', 'Ranks', 1], ['ranks_per_node', 'Ranks per node', 1], ['nodes_per_rack', 'Nodes per rack', 1], ['num_redundant', 'Redundant experts', 0],
 ]
 const START = { ranks: 32, ranks_per_node: 8, nodes_per_rack: 2, num_redundant: 32 }
 
