@@ -55,7 +55,7 @@ def test_decode_margin_and_modes(capsys):
     assert code == 2
     assert "State the load" in err
     out, _, code = run(
-        capsys, "breakeven", "llama-3.1-8b", "--on", "h100-sxm", "--rate", "5", "--own", "pue=1.1"
+        capsys, "breakeven", "llama-3.1-8b", "--on", "h100-sxm", "--rate", "2", "--own", "pue=1.1"
     )
     assert code == 0
     assert "PUE 1.1" in out

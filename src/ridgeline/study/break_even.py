@@ -95,10 +95,11 @@ def break_even(
         raise InputError("isl and osl must be at least 1, and cached-share from 0 to 1.")
     cached = round(prompt * cached_share)
     costs = serving_costs(model, on=on, contexts=[prompt], speed=speed, question=question)
-    u = stated_utilisation(utilisation, rate, replicas, costs.rows[0], output)
     owner = owner_of(costs.run.deployment.cluster.device, capex_usd=capex_usd, overrides=own)
     owner_cost = ownership_cost(owner)
     mix = _Mix(fresh=prompt - cached, cached=cached, output=output)
+    prompt_s = _prompt_seconds(costs, mix)
+    u = stated_utilisation(utilisation, rate, replicas, costs.rows[0], output, prompt_s=prompt_s)
     owned_rent = float(owner_cost.total_usd_per_hour)
     listed, asked = _list_price(price, date, price_file, mix)
 
@@ -151,6 +152,12 @@ def _cached_seconds(costs: ServingCosts) -> float:
     return costs.rows[0].cached_usd_per_mtok / 1e6 / (costs.usd_per_device_hour / 3600.0)
 
 
+def _prompt_seconds(costs: ServingCosts, mix: _Mix) -> float:
+    """Return the time for which the prompt of one request keeps the replica busy [s]."""
+    loaded = mix.cached * _cached_seconds(costs) / costs.num_devices
+    return mix.fresh / costs.rows[0].prefill_tokens_per_s + loaded
+
+
 def _costs_at(usd_per_hour: float, costs: ServingCosts, mix: _Mix, u: float) -> TokenCosts:
     row, n = costs.rows[0], costs.num_devices
     return token_costs(
@@ -167,12 +174,7 @@ def _costs_at(usd_per_hour: float, costs: ServingCosts, mix: _Mix, u: float) -> 
 
 def _capacity_tokens_per_day(costs: ServingCosts, mix: _Mix) -> float:
     """Return the tokens of the mix that the replica makes in a day without a pause."""
-    row = costs.rows[0]
-    busy_s = (
-        mix.fresh / row.prefill_tokens_per_s
-        + mix.output / row.decode_tokens_per_s
-        + mix.cached * _cached_seconds(costs) / costs.num_devices
-    )
+    busy_s = _prompt_seconds(costs, mix) + mix.output / costs.rows[0].decode_tokens_per_s
     return (mix.fresh + mix.cached + mix.output) / busy_s * SECONDS_PER_DAY
 
 

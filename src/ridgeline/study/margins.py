@@ -77,9 +77,27 @@ class Margins:
 
 
 def stated_utilisation(
-    utilisation: float | None, rate: float | None, replicas: int, row: ContextCost, osl: int
+    utilisation: float | None,
+    rate: float | None,
+    replicas: int,
+    row: ContextCost,
+    osl: int,
+    *,
+    prompt_s: float,
 ) -> float:
     """Return the utilisation that is stated, or that a load makes by Little's law [1].
+
+    The same devices decode and read prompts, so both take their share:
+
+        u = λ·(osl·tpot/seats + prompt_s/replicas)
+
+    Args:
+        utilisation: u.
+        rate: λ instead [requests/s].
+        replicas: Copies that share the rate.
+        row: Batch and time per token.
+        osl: Generated tokens of a request.
+        prompt_s: Time for which the prompt of one request keeps a replica busy.
 
     Raises:
         InputError: neither or both are given, or the load does not fit.
@@ -99,10 +117,12 @@ def stated_utilisation(
             requests_per_s=rate, output_tokens=osl, tpot_s=row.tpot_s, seats=row.batch * replicas
         )
     )
+    share += rate * prompt_s / replicas
     if share > 1:
         raise InputError(
-            f"{rate:g} requests/s of {osl:,} output tokens need {share:.2f} times the"
-            f" {row.batch * replicas:,} seats: use --replicas {int(np.ceil(share * replicas))}."
+            f"{rate:g} requests/s with {osl:,} output tokens and their prompts keep"
+            f" {share * replicas:.2f} replicas busy: use --replicas"
+            f" {int(np.ceil(share * replicas))}."
         )
     return share
 
@@ -143,7 +163,9 @@ def margins(
     base, *rest = one_sheet(find(price, all_rows(price_file)), date, None)
     brackets = [base, *(r for r in rest if r.tier == "standard" and not r.windows)]
     costs = serving_costs(model, on=on, contexts=GRID, speed=speed, question=question)
-    u = stated_utilisation(utilisation, rate, replicas, costs.rows[0], output_tokens)
+    shortest = costs.rows[0]
+    prompt_s = shortest.context / shortest.prefill_tokens_per_s
+    u = stated_utilisation(utilisation, rate, replicas, shortest, output_tokens, prompt_s=prompt_s)
     rows = tuple(_margin_row(c, brackets, u, output_tokens) for c in costs.rows)
     contexts = np.array([r.cost.context for r in rows], dtype=np.float64)
     output = np.array([r.cost.output_usd_per_mtok / u for r in rows])

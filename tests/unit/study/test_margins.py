@@ -58,11 +58,26 @@ def test_the_load_is_stated_or_refused():
             break_even(model, date=NOV, **load, **RUN)
     with pytest.raises(InputError, match="use --replicas"):
         break_even(model, date=NOV, rate=1e4, **RUN)
-    by_rate = break_even(model, date=NOV, rate=5.0, **RUN)
+    by_rate = break_even(model, date=NOV, rate=2.0, **RUN)
     row = by_rate.costs.rows[0]
-    assert by_rate.utilisation == pytest.approx(5.0 * 500 * row.tpot_s / row.batch)
+    prompt_s = by_rate.input_tokens / row.prefill_tokens_per_s
+    assert by_rate.utilisation == pytest.approx(2.0 * (500 * row.tpot_s / row.batch + prompt_s))
     with pytest.raises(InputError, match="No ownership figure"):
         break_even(model, date=NOV, utilisation=0.5, own={"luck": 1.0}, **RUN)
+
+
+def test_the_kinds_of_tokens_of_a_load_sum_to_the_bill():
+    got = break_even(
+        "llama-3.3-70b-instruct", date=NOV, rate=2.0, isl="4k", cached_share=0.5, **RUN
+    )
+    made = got.rental
+    spent = (
+        (got.input_tokens - got.cached_tokens) * made.input_usd_per_mtok
+        + got.cached_tokens * made.cached_usd_per_mtok
+        + got.output_tokens * made.output_usd_per_mtok
+    ) * 2.0e-6
+    rent = got.costs.num_devices * got.costs.usd_per_device_hour / 3600
+    assert spent == pytest.approx(rent)
 
 
 def test_modes(tmp_path: Path):
