@@ -48,12 +48,13 @@ class Serving:
 def mixed_serving(deployment: Deployment, load: Load, batch: Number) -> Serving:
     """Return prefill and decode on the same devices, prompts in chunks on decode steps.
 
-    A prompt takes k = ⌈isl/chunk⌉ chunks. A step of P pipeline slots carries one chunk per
-    slot and attention group, so B requests cost B·k/(P·dp) mixed steps per osl decode steps;
-    t_mixed is the mean over the chunks, later ones over a longer context:
+    A step of P pipeline slots carries one chunk per slot and attention group; what one prompt
+    leaves of its last chunk, the next one fills. So B requests cost mixed = B·(isl/chunk)/(P·dp)
+    such steps per osl/τ steps, τ tokens each; t_mixed is the mean over the chunks of a prompt,
+    later ones over a longer context:
 
-        TPOT = [max(osl - mixed, 0)·t_decode + mixed·t_mixed] / osl
-        TTFT = (k + P - 1 + P/2)·t_mixed / P
+        TPOT = [max(osl/τ - mixed, 0)·t_decode + mixed·t_mixed] / osl
+        TTFT = (⌈isl/chunk⌉ + P - 1 + P/2)·t_mixed / P
 
     Args:
         deployment: One replica; its layout may hold arrays.
