@@ -75,8 +75,8 @@ def command(
     """Why a benchmark is as fast as it is: shares of the peaks, where time goes, what would help.
 
     FILE is the JSON of vllm bench serve or throughput, SGLang bench_serving, guidellm, aiperf,
-    genai-perf, genai-bench, trtllm-bench, llama-bench or InferenceX. Figures given by hand win over it, and
-    need no file.
+    genai-perf, genai-bench, trtllm-bench, llama-bench or InferenceX. Figures given by hand win
+    over it, and need no file.
 
     \b
     ridgeline explain results.json --on hgx-h100-8 --tp 4
