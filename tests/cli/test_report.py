@@ -129,7 +129,7 @@ def test_prices_of_today_stay_those_of_today(tmp_path):
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (["--report", "out.pdf"], "--report must end in .html: 'out.pdf'."),
+        (["--report", "out.pdf"], "--report must end in .html, .htm: 'out.pdf'."),
         (["--report", "no/where.html"], "--report: the folder 'no' does not exist."),
         (["--report", "out.html", "--json"], "ask for --json in a second run"),
     ],

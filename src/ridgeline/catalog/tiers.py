@@ -51,7 +51,9 @@ def storage_tiers(
     known = {e["id"] for e in entries}
     for name, price in own.items():
         if name not in known:
-            raise UnknownNameError("tier", name, known, list_command="ridgeline cache --tiers")
+            raise UnknownNameError(
+                "tier", name, known, list_command="ridgeline cache MODEL --on CLUSTER"
+            )
         if not (math.isfinite(price) and price > 0):
             raise InputError(f"--price {name} must be above 0 USD/GB: {price}.")
     memory = cluster.device.memory

@@ -58,6 +58,11 @@ def _root() -> None:
 def _unforeseen(error: Exception) -> str:
     """Return a sentence for what no rule foresaw: the file's fault, or a defect of ridgeline."""
     words = " ".join(str(error).split())[:300]
+    if isinstance(error, MemoryError):
+        return (
+            "Error: this takes more memory than the machine gives"
+            f"{f' ({words})' if words else ''}. Ask for fewer points or draws, or a smaller file."
+        )
     if isinstance(error, OSError):
         where = f"{str(error.filename)[:200]!r}" if error.filename else "the output"
         return f"Error: {where} cannot be read or written: {error.strerror or words}."
@@ -94,4 +99,4 @@ def main(argv: list[str] | None = None) -> None:
         if os.environ.get("RIDGELINE_TRACEBACK"):
             raise
         click.echo(printable(_unforeseen(error)), err=True)
-        sys.exit(2 if isinstance(error, OSError) else 1)
+        sys.exit(2 if isinstance(error, OSError | MemoryError) else 1)

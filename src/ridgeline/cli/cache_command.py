@@ -7,7 +7,12 @@ from pathlib import Path
 
 import click
 
-from ridgeline.cli.options import output_options, parse_pairs
+from ridgeline.cli.options import output_options, parse_pairs, refuse_unused
+
+_QUESTION = (
+    *("model", "on", "context", "hold", "devices", "dtype", "kv_cache_dtype", "usd_per_hour"),
+    *("only", "prices", "stall", "provider", "date", "plot", "style"),
+)
 
 
 @click.command(name="cache")
@@ -69,14 +74,20 @@ def command(
     from ridgeline.study.cache import cache  # noqa: PLC0415
 
     if measurements:
+        refuse_unused("beside --measurements, which prints one fixed table", *_QUESTION)
         from ridgeline.study.cache_check import cache_checks, deepseek_hit_bandwidth  # noqa: PLC0415
 
         click.echo(report.checks_text(cache_checks(), deepseek_hit_bandwidth()))
         return
     if model is None or on is None:
         raise click.UsageError("Give a MODEL and --on CLUSTER, or --measurements.")
+    if provider is None:
+        refuse_unused("without --provider", "date")
     try:
-        bought = {k: float(v) for k, v in parse_pairs(prices, flag="--price").items()}
+        bought = {
+            k: float(v)
+            for k, v in parse_pairs(prices, flag="--price", form="TIER=USD_PER_GB").items()
+        }
     except ValueError as error:
         raise click.BadParameter(f"--price is written TIER=USD_PER_GB: {error}.") from error
     answer = cache(

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from ridgeline.cli.options import catalog_option, engine_option, output_options
+from ridgeline.cli.options import (
+    catalog_option,
+    engine_option,
+    output_options,
+    refuse_unused,
+)
+
+_RESULT_FACTS = (
+    *("model", "on", "devices", "tp", "pp", "ep", "dp", "dtype", "kv_cache_dtype", "engine"),
+)
 
 
 @click.command(name="calibrate")
@@ -66,8 +75,10 @@ def command(
     from ridgeline.report import calibrate as report  # noqa: PLC0415
     from ridgeline.validate.calibrate import calibrate  # noqa: PLC0415
 
+    if not any(file.suffix in {".json", ".jsonl"} for file in files):
+        refuse_unused("without results of a benchmark tool (.json, .jsonl)", *_RESULT_FACTS)
     if out is not None:
-        report.check_out(out)
+        report.check_out(out, files)
     result = calibrate(
         files,
         device=device,

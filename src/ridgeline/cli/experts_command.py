@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ridgeline.cli.options import output_options
+from ridgeline.cli.options import output_options, refuse_unused
 
 _QUIET_S = 2.0
 
@@ -101,9 +101,13 @@ def command(
 
     Before is the engines' initial placement: slot p holds expert p mod experts.
     """
-    from ridgeline.report.experts import plot_experts, render_experts, write_placement  # noqa: PLC0415 - heavy
+    from ridgeline.report import experts as report  # noqa: PLC0415 - heavy
     from ridgeline.study.experts import experts  # noqa: PLC0415 - heavy
 
+    if hidden_size is None:
+        refuse_unused("without --hidden-size", "dispatch_format", "combine_format", "tokens")
+    if placement is not None:
+        report.check_placement(placement, routing)
     with _progress() as tell:
         result = experts(
             routing,
@@ -121,7 +125,7 @@ def command(
             progress=tell,
         )
     if plot is not None:
-        plot_experts(result, plot)
+        report.plot_experts(result, plot)
     if placement is not None:
-        write_placement(result, placement)
-    click.echo(render_experts(result, style))
+        report.write_placement(result, placement)
+    click.echo(report.render_experts(result, style))

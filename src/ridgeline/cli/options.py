@@ -13,6 +13,29 @@ from ridgeline.cli.report_file import with_report
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+def refuse_unused(why: str, *names: str) -> None:
+    """Stop with exit code 2 where one of the options was typed but would change nothing.
+
+    Args:
+        why: Beside or without which option, for the sentence.
+        names: Parameters of the command; `style` stands for --json, --csv and --markdown.
+    """
+    context = click.get_current_context()
+    typed = click.core.ParameterSource.COMMANDLINE
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in names or context.get_parameter_source(name) != typed:
+            continue
+        flag = parameter.opts[0]
+        if name == "style":
+            if context.params["style"] == "text":
+                continue
+            flag = f"--{context.params['style']}"
+        elif isinstance(parameter, click.Argument):
+            flag = parameter.human_readable_name
+        raise click.UsageError(f"{flag} has no effect {why}: leave it out.")
+
+
 def output_options(*, rows: bool = True) -> Decorator:
     """Add --report, --json, and --csv and --markdown where rows come out; the value is `style`."""
 
@@ -95,12 +118,14 @@ def engine_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def parse_pairs(pairs: tuple[str, ...], *, flag: str) -> dict[str, str]:
+def parse_pairs(pairs: tuple[str, ...], *, flag: str, form: str = "CLASS=FORMAT") -> dict[str, str]:
     """Return `key=value` words as a dict, or stop with exit code 2."""
     out: dict[str, str] = {}
     for pair in pairs:
         key, sep, value = pair.partition("=")
         if not sep or not key or not value:
-            raise click.BadParameter(f"{flag} is written CLASS=FORMAT: {pair!r}.")
+            raise click.BadParameter(f"{flag} is written {form}: {pair[:80]!r}.")
+        if out.get(key, value) != value:
+            raise click.BadParameter(f"{flag} gives {key[:80]!r} two values: keep one of them.")
         out[key] = value
     return out

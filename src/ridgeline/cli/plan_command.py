@@ -12,6 +12,7 @@ from ridgeline.cli.options import (
     catalog_option,
     engine_option,
     output_options,
+    refuse_unused,
     traffic_options,
 )
 
@@ -100,6 +101,8 @@ def command(
     from ridgeline.study.plan import plan  # noqa: PLC0415
     from ridgeline.units import parse_tokens  # noqa: PLC0415
 
+    if emit is not None:
+        refuse_unused("beside --emit, which prints commands", "style")
     question: dict[str, Any] = {
         "on": on,
         "devices": devices,
@@ -122,6 +125,7 @@ def command(
         "catalog_dir": catalog_dir,
     }
     if sweep is not None:
+        refuse_unused("beside --sweep, which plans once per value", "point", "emit", "plot")
         from ridgeline.report.sweep import render_sweep  # noqa: PLC0415
         from ridgeline.study.sweep import sweep_plan  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import output_options
+from ridgeline.cli.options import output_options, refuse_unused
 from ridgeline.cli.prices_serving import breakeven_command, margin_command, modes_command
 
 TIERS = ("standard", "batch", "flex", "priority", "fast", "balanced", "ultrafast")
@@ -28,25 +28,23 @@ def command() -> None:
 
 
 def _day_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in (
-        click.option(
-            "--file",
-            "price_file",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="Your own price list (YAML or JSON) in place of the built-in ones.",
-        ),
-        click.option(
-            "--hour", type=int, help="Hour of the day, UTC, for prices that depend on it."
-        ),
-        click.option(
-            "--date",
-            "date",
-            type=click.DateTime(["%Y-%m-%d"]),
-            help="Day of the prices; default: today.",
-        ),
-    ):
+    for option in (_file_option, _hour_option, _date_option):
         function = option(function)
     return function
+
+
+_file_option = click.option(
+    "--file",
+    "price_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Your own price list (YAML or JSON) in place of the built-in ones.",
+)
+_hour_option = click.option(
+    "--hour", type=int, help="Hour of the day, UTC, for prices that depend on it."
+)
+_date_option = click.option(
+    "--date", type=click.DateTime(["%Y-%m-%d"]), help="Day of the prices; default: today."
+)
 
 
 def _on(date: dt.datetime | None) -> dt.date:
@@ -66,7 +64,13 @@ def _table_style(style: str) -> Any:
 @command.command(name="list", short_help="Prices in force of every name that holds the words.")
 @click.argument("pattern", default="")
 @click.option("--tier", type=click.Choice(TIERS), default="standard", show_default=True)
-@click.option("--limit", default=60, show_default=True, help="Most rows in a text table; 0: all.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=60,
+    show_default=True,
+    help="Most rows in a text table; 0: all.",
+)
 @_day_options
 @output_options()
 def list_command(
@@ -162,12 +166,19 @@ def cost_command(
         "on": _on(date), "hour": hour, "tier": tier, "price_file": price_file,
     }  # fmt: skip
     if trace is not None:
+        refuse_unused(
+            "beside --trace, which states the tokens",
+            *("input_tokens", "output_tokens", "cached", "written", "ttl"),
+        )
         traces = study.trace_cost(model, trace, cached_share=cached_share, **common)
         if style == "json":
             _echo_json({"schema_version": "1", "traces": report.trace_rows(traces)})
         else:
             click.echo(report.traces_text(traces, _table_style(style)))
         return
+    refuse_unused("without --trace", "cached_share")
+    if written == "0":
+        refuse_unused("without --written", "ttl")
     if input_tokens is None or output_tokens is None:
         raise click.UsageError("Give --input and --output tokens, or a --trace.")
     quotes = study.cost(
@@ -208,7 +219,8 @@ def day_command(name: str, style: str) -> None:
 @click.option("--fast-price", type=float, help="Its price over the standard one.")
 @click.option("--draws", default=100_000, show_default=True, help="Monte-Carlo draws.")
 @click.option("--seed", default=0, show_default=True)
-@_day_options
+@_file_option
+@_date_option
 @output_options(rows=False)
 def decode_command(
     model: str,
@@ -218,12 +230,10 @@ def decode_command(
     draws: int,
     seed: int,
     date: dt.datetime | None,
-    hour: int | None,
     price_file: Path | None,
     style: str,
 ) -> None:
     """What MODEL's price sheet gives away: figure, hypothesis, implied parameter, plausibility."""
-    del hour
     from ridgeline.report.price_decode import decoded_json, decoded_text  # noqa: PLC0415
     from ridgeline.study.price_coverage import known_truth  # noqa: PLC0415
     from ridgeline.study.price_decode import decode  # noqa: PLC0415
@@ -248,19 +258,16 @@ def decode_command(
 @click.option("--all", "every", is_flag=True, help="Show every sheet, not only the misses.")
 @click.option("--draws", default=30_000, show_default=True)
 @click.option("--seed", default=0, show_default=True)
-@_day_options
+@_date_option
 @output_options()
 def coverage_command(
     every: bool,
     draws: int,
     seed: int,
     date: dt.datetime | None,
-    hour: int | None,
-    price_file: Path | None,
     style: str,
 ) -> None:
     """How often the decoder's bands hold the truth, on models whose architecture is public."""
-    del hour, price_file
     from ridgeline.report import price_decode as report  # noqa: PLC0415
     from ridgeline.study.price_coverage import cases, coverage  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import output_options, parse_pairs
+from ridgeline.cli.options import output_options, parse_pairs, refuse_unused
 
 _KEYS = ("devices", "tp", "pp", "ep", "dp", "dtype", "kv_cache_dtype", "usd_per_device_hour")
 
@@ -55,6 +55,8 @@ def _split(values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     question = {k: values.pop(k) for k in _KEYS}
     date = values.pop("date", None)
     today = dt.datetime.now(tz=dt.UTC).date()
+    if values.get("rate") is None:
+        refuse_unused("without --rate", "replicas")
     values["date"] = today if date is None else date.date()
     return values, {k: v for k, v in question.items() if v is not None}
 
@@ -117,9 +119,13 @@ def breakeven_command(own: tuple[str, ...], style: str, **values: Any) -> None:
     from ridgeline.study.break_even import break_even  # noqa: PLC0415
 
     try:
-        figures = {k: float(v) for k, v in parse_pairs(own, flag="--own").items()}
+        figures = {
+            k: float(v) for k, v in parse_pairs(own, flag="--own", form="FIGURE=VALUE").items()
+        }
     except ValueError as error:
         raise click.BadParameter(f"--own is written FIGURE=VALUE: {error}.") from error
+    if values["price"] is None:
+        refuse_unused("without --against", "price_file", "date")
     rest, question = _split(values)
     result = break_even(question=question, own=figures, **rest)
     if style == "json":

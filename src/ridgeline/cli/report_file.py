@@ -23,9 +23,11 @@ def with_report(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def command(*args: Any, report_file: Path | None = None, **options: Any) -> Any:
+        _check_plot(options.get("plot"))
         if report_file is None:
             return function(*args, **options)
         _check(report_file, options["style"])
+        own_plot = options.get("plot") is not None
         from ridgeline.report.table import collected_tables, placed  # noqa: PLC0415 - only now
 
         options |= {"why": True} if "why" in options else {}
@@ -36,7 +38,7 @@ def with_report(function: Callable[..., Any]) -> Callable[..., Any]:
                 options["plot"] = charts if _draws_many() else charts / "chart.svg"
                 stack.enter_context(contextlib.redirect_stderr(_WithoutWrote()))
             with collected_tables() as tables, contextlib.redirect_stdout(printed):
-                stop = _stop_of(function, args, options)
+                stop = _stop_of(function, args, options, again=not own_plot)
             text = printed.getvalue()
             page = _page(text, tables, sorted(charts.iterdir()), options)
         report_file.write_text(page, encoding="utf-8")
@@ -70,25 +72,34 @@ class _WithoutWrote(io.TextIOBase):
         return self.stream.isatty()
 
 
+def _check_plot(path: Path | None) -> None:
+    """Refuse a --plot that cannot be written before any work is done."""
+    if path is not None and not _draws_many():
+        from ridgeline.report.figure import check_path  # noqa: PLC0415 - only now
+
+        check_path(path)
+
+
 def _check(path: Path, style: str) -> None:
     if style != "text":
         raise InputError(f"--report is written beside text: ask for --{style} in a second run.")
-    if path.suffix not in {".html", ".htm"}:
-        raise InputError(f"--report must end in .html: {path.name!r}.")
-    if not path.parent.is_dir():
-        raise InputError(
-            f"--report: the folder {str(path.parent)!r} does not exist. Make it first."
-        )
+    from ridgeline.report.output import check_output  # noqa: PLC0415 - only now
+
+    check_output(path, flag="--report", suffixes=(".html", ".htm"))
 
 
-def _stop_of(function: Callable[..., Any], args: Sequence[Any], options: Any) -> Any:
+def _stop_of(
+    function: Callable[..., Any], args: Sequence[Any], options: Any, *, again: bool
+) -> Any:
     """Return the exit that a verb ends with (a check that failed), None where it just returns."""
     try:
         try:
             function(*args, **options)
         except InputError:
             # A claim of the lecture may have no picture; anything else fails again.
-            function(*args, **{**options, "plot": None} if "plot" in options else options)
+            if not again or "plot" not in options:
+                raise
+            function(*args, **{**options, "plot": None})
     except (SystemExit, click.exceptions.Exit) as stop:
         return stop
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,8 @@ import yaml
 
 from ridgeline.catalog.calibration import curve_entry
 from ridgeline.cost.own_curves import OwnCurve, OwnEngine, OwnLink
-from ridgeline.errors import InputError
 from ridgeline.report.flags import wrapped
+from ridgeline.report.output import check_output
 from ridgeline.report.table import Column, Style, render_table
 from ridgeline.units import significant
 
@@ -37,16 +37,13 @@ _LEGEND = (
 )
 
 
-def check_out(path: Path) -> None:
+def check_out(path: Path, files: Sequence[Path]) -> None:
     """Refuse a file name that `--calibration` would not read, before work is done.
 
     Raises:
-        InputError: another suffix, or no such folder.
+        InputError: see `check_output`.
     """
-    if path.suffix not in (".yaml", ".yml"):
-        raise InputError(f"--out must end in .yaml: {path.name[:100]!r}.")
-    if not path.parent.is_dir():
-        raise InputError(f"--out: the folder {str(path.parent)!r} does not exist. Make it first.")
+    check_output(path, flag="--out", suffixes=(".yaml", ".yml"), inputs=files)
 
 
 def calibrate_text(result: Any, out: Path | None) -> str:

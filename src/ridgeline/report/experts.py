@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ridgeline.errors import InputError
 from ridgeline.placement.expert_result import ExpertsResult
 from ridgeline.report.figure import new_figure, save_figure
 from ridgeline.report.flags import flag_lines
+from ridgeline.report.output import check_output
 from ridgeline.report.table import Column, Style, render_table
 from ridgeline.units import human, significant
 
@@ -172,17 +172,21 @@ def as_json(result: ExpertsResult) -> dict[str, Any]:
     }
 
 
+def check_placement(path: Path, routing: Path) -> None:
+    """Refuse a file that the placement cannot be written to, before work is done.
+
+    Raises:
+        InputError: see `check_output`.
+    """
+    check_output(path, flag="--placement", suffixes=(".json",), inputs=(routing,))
+
+
 def write_placement(result: ExpertsResult, path: Path) -> None:
     """Write the file that SGLang's --init-expert-location reads.
 
     It has a row for every layer of the model up to the last one in the log; layers without
     routing get the initial placement.
-
-    Raises:
-        InputError: not a .json in an existing folder.
     """
-    if path.suffix != ".json" or not path.parent.is_dir():
-        raise InputError(f"--placement must be a .json in an existing folder: {str(path)[:100]!r}.")
     table, names = result.placement.physical_to_logical, result.log.layer_names
     slots = table.shape[1]
     full = np.tile(np.arange(slots, dtype=np.int64) % result.log.num_experts, (max(names) + 1, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ridgeline.errors import InputError
+from ridgeline.report.output import check_output
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette, safe for colour-blind readers."""
@@ -30,12 +30,9 @@ def check_path(path: Path) -> None:
     """Refuse a file that no figure can be written to.
 
     Raises:
-        InputError: an unknown suffix or a folder that does not exist.
+        InputError: see `check_output`.
     """
-    if path.suffix not in SUFFIXES:
-        raise InputError(f"--plot must end in {', '.join(SUFFIXES)}: {path.name!r}.")
-    if not path.parent.is_dir():
-        raise InputError(f"--plot: the folder {str(path.parent)!r} does not exist. Make it first.")
+    check_output(path, flag="--plot", suffixes=SUFFIXES)
 
 
 def save_figure(figure: Any, path: Path) -> None:
