@@ -11,6 +11,7 @@ from ridgeline.cli.options import (
     calibration_option,
     catalog_option,
     engine_option,
+    memory_option,
     output_options,
     parse_pairs,
     traffic_options,
@@ -99,7 +100,7 @@ from ridgeline.cli.options import (
 )
 @engine_option
 @calibration_option
-@click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@memory_option
 @traffic_options
 @click.option(
     "--sweep",

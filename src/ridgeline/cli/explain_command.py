@@ -7,7 +7,13 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.options import calibration_option, catalog_option, engine_option, output_options
+from ridgeline.cli.options import (
+    calibration_option,
+    catalog_option,
+    engine_option,
+    memory_option,
+    output_options,
+)
 
 
 @click.command(name="explain")
@@ -43,7 +49,7 @@ from ridgeline.cli.options import calibration_option, catalog_option, engine_opt
     show_default=True,
     help="What the changes are ranked by.",
 )
-@click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@memory_option
 @calibration_option
 @catalog_option
 @output_options()

@@ -118,6 +118,17 @@ def engine_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def memory_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --gpu-memory-utilization."""
+    return click.option(
+        "--gpu-memory-utilization",
+        type=float,
+        default=0.9,
+        show_default=True,
+        help="Share of device memory that the engine may fill.",
+    )(function)
+
+
 def parse_pairs(pairs: tuple[str, ...], *, flag: str, form: str = "CLASS=FORMAT") -> dict[str, str]:
     """Return `key=value` words as a dict, or stop with exit code 2."""
     out: dict[str, str] = {}

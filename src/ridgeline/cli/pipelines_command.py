@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ridgeline.cli.options import catalog_option, output_options
+from ridgeline.cli.options import catalog_option, memory_option, output_options
 
 
 @click.command(name="pipelines")
@@ -19,7 +19,7 @@ from ridgeline.cli.options import catalog_option, output_options
 @click.option("--micro-batches", type=int, help="In flight; default: as many as stages.")
 @click.option("--dtype", help="Weights: bf16, fp8, nvfp4 ...")
 @click.option("--kv-cache-dtype", help="Cache: bf16, fp8 ...")
-@click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@memory_option
 @click.option(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),

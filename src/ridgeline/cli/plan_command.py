@@ -11,6 +11,7 @@ from ridgeline.cli.options import (
     calibration_option,
     catalog_option,
     engine_option,
+    memory_option,
     output_options,
     refuse_unused,
     traffic_options,
@@ -30,13 +31,14 @@ from ridgeline.cli.options import (
     type=click.Choice(["cost", "throughput", "latency"]),
     default="throughput",
     show_default=True,
+    help="What is best: USD per token, tokens/s per device, or time per token.",
 )
 @click.option("--dtype", default="auto", show_default=True, help="Weights to try: auto,fp8,nvfp4.")
 @click.option("--kv-cache-dtype", default="auto,fp8", show_default=True, help="Caches to try.")
 @click.option("--no-pools", is_flag=True, help="Do not try separate prefill and decode pools.")
 @click.option("--chunk", default=2048, show_default=True, help="Prompt tokens on one decode step.")
 @click.option("--usd-per-hour", type=float, help="USD per device-hour; default: the cluster's.")
-@click.option("--gpu-memory-utilization", type=float, default=0.9, show_default=True)
+@memory_option
 @engine_option
 @calibration_option
 @click.option("--max-pp", default=16, show_default=True, help="Most pipeline stages.")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ridgeline.report.flags import flag_lines, wrapped
 from ridgeline.report.table import Column, Style, render_table
+from ridgeline.study.estimate import layout_words as layout_text
 from ridgeline.units import human, significant
 
 SCHEMA_VERSION = "1"
@@ -332,12 +333,6 @@ def _at(meaning: str, rows: Mapping[str, Any]) -> str:
         if values.min() != values.max():
             meaning = meaning.replace(f"at this {name}", f"at {name} {values[0]:,.0f}")
     return meaning
-
-
-def layout_text(layout: Mapping[str, int]) -> str:
-    """Return the degrees above 1: `tp 8`, `dp 72 ep 72`."""
-    words = {"num_redundant_experts": "redundant experts"}
-    return " ".join(f"{words.get(k, k)} {v}" for k, v in layout.items() if v > 1) or "one device"
 
 
 def params_text(count: float) -> str:

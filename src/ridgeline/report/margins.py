@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ridgeline.report.estimate import layout_text
 from ridgeline.report.figure import COLOURS, new_figure, save_figure
 from ridgeline.report.table import MAX_WIDTH, Column, Style, render_table
 from ridgeline.study.break_even import BreakEven
 from ridgeline.study.margins import SHOWN, Margins, SpeedModes
-from ridgeline.study.serving_cost import layout_words
 from ridgeline.units import human, significant
 
 SCHEMA_VERSION = "1"
@@ -92,7 +92,7 @@ def margins_text(result: Margins) -> str:
         [
             (
                 f"{result.price.id} ({result.price.list_name}) against {q['model']} on"
-                f" {q['devices']} devices of {q['on']} ({layout_words(q)}):"
+                f" {q['devices']} devices of {q['on']} ({layout_text(q['layout'])}):"
                 f" utilisation {result.utilisation:.3g}, {q['speed_tokens_per_s']:g} tok/s/user,"
                 f" {result.output_tokens:,} output tokens,"
                 f" {result.costs.usd_per_device_hour:g} USD per device-hour"
@@ -200,7 +200,7 @@ def break_even_text(result: BreakEven) -> str:
     o = result.owner
     lines = [
         (
-            f"{q['model']} on {q['devices']} devices of {q['on']} ({layout_words(q)}):"
+            f"{q['model']} on {q['devices']} devices of {q['on']} ({layout_text(q['layout'])}):"
             f" utilisation {result.utilisation:.3g}, {q['speed_tokens_per_s']:g} tok/s/user,"
             f" {result.input_tokens:,} in"
             f" ({result.cached_tokens:,} cached) and {result.output_tokens:,} out, batch"

@@ -218,6 +218,12 @@ def layout_dict(layout: Layout) -> dict[str, int]:
     return {**degrees, "num_redundant_experts": extra} if extra else degrees
 
 
+def layout_words(layout: Mapping[str, int]) -> str:
+    """Return the degrees above 1 as people say them: `dp 72 ep 72 redundant experts 32`."""
+    words = {"num_redundant_experts": "redundant experts"}
+    return " ".join(f"{words.get(k, k)} {v}" for k, v in layout.items() if v > 1) or "one device"
+
+
 def _flags(question: Question, detail: Breakdown) -> tuple[str, ...]:
     d = question.deployment
     flags = [words for words in (too_big(question),) if words]

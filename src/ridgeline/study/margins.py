@@ -25,14 +25,13 @@ from ridgeline.economics.token_cost import (
 )
 from ridgeline.errors import InputError
 from ridgeline.model.architecture import Architecture
-from ridgeline.study.estimate import estimate
+from ridgeline.study.estimate import estimate, layout_words
 from ridgeline.study.price_decode import one_sheet
 from ridgeline.study.prices import all_rows, find
 from ridgeline.study.serving_cost import (
     BATCHES,
     ContextCost,
     ServingCosts,
-    layout_words,
     layouts_to_price,
     serving_costs,
 )
@@ -289,7 +288,7 @@ def _points(
         speeds.append(np.asarray(run.rows["tokens_per_s_per_user"], dtype=np.float64)[fit])
         usd.append(np.asarray(run.rows["usd_per_mtok"], dtype=np.float64)[fit])
         batch.append(np.asarray(run.rows["batch"], dtype=np.float64)[fit])
-        layouts += [layout_words(run.request)] * fit.size
+        layouts += [layout_words(run.request["layout"])] * fit.size
     return np.concatenate(speeds), np.concatenate(usd), np.concatenate(batch), layouts
 
 

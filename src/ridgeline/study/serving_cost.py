@@ -14,7 +14,7 @@ from ridgeline.errors import InfeasibleError, InputError
 from ridgeline.model.architecture import Architecture
 from ridgeline.model.state import state_bytes
 from ridgeline.study.deploy import cache_kept_once
-from ridgeline.study.estimate import Estimate, estimate
+from ridgeline.study.estimate import Estimate, estimate, layout_words
 
 Array = NDArray[np.float64]
 BATCHES = tuple(sorted({round(2 ** (i / 4)) for i in range(57)}))
@@ -86,7 +86,8 @@ def serving_costs(
     if len(asked) == 1:
         return best
     prices = ", ".join(
-        f"{layout_words(c.request)} {c.rows[0].output_usd_per_mtok:.3g} USD/Mtok" for c in found
+        f"{layout_words(c.request['layout'])} {c.rows[0].output_usd_per_mtok:.3g} USD/Mtok"
+        for c in found
     )
     flag = f"layout: the cheapest output at {contexts[0]:,} tokens of {prices}"
     return replace(best, flags=(flag, *best.flags))
@@ -101,12 +102,6 @@ def layouts_to_price(
     plain = estimate(model, on=on, batch=1, context=context, **question)
     once = cache_kept_once(plain.deployment)
     return [question] if once is None else [question, {**question, **once}]
-
-
-def layout_words(request: Mapping[str, Any]) -> str:
-    """Return the degrees above 1 of a request, as the command line writes them."""
-    layout: Mapping[str, int] = request["layout"] or {}
-    return " ".join(f"{k} {v}" for k, v in layout.items() if v > 1) or "one device"
 
 
 def costs_in_layout(
