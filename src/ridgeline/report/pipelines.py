@@ -95,7 +95,10 @@ def _text(result: Any, shown: list[dict[str, Any]]) -> str:
         f" ({layout_text(asked['stage_layout'])}; {asked['on']}): decode, micro-batches of"
         f" {asked['batch']:,} sequences at {asked['context']:,} tokens"
     )
-    legend = "per device; b: sequences of a micro-batch, M: micro-batches, B: sequences in all;\nKV if the batch grows with the stages, and if it did not; uneven: slowest stage / mean"
+    legend = [
+        "per device; b: sequences of a micro-batch, M: micro-batches, B: sequences in all;",
+        "KV if the batch grows with the stages, and if it did not; uneven: slowest stage / mean",
+    ]
     loops = [
         {
             "micro": f"{m} {_sign(m, result.loop_stages)} {result.loop_stages}",
@@ -109,7 +112,7 @@ def _text(result: Any, shown: list[dict[str, Any]]) -> str:
     return "\n".join(
         [
             *textwrap.wrap(heading, MAX_WIDTH),
-            legend,
+            *legend,
             render_table(_COLUMNS, shown),
             "",
             *textwrap.wrap(result.verdict, MAX_WIDTH),
