@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import hypot
 from statistics import median
 
 from ridgeline.cost.efficiency import TYPICAL, Curve, Efficiency, FittedDevice
@@ -10,6 +11,10 @@ from ridgeline.cost.efficiency_fits import FITS, Fit
 
 _UNSEEN_SPREAD = 0.2
 """Added in quadrature to a prior's spread: how far the fitted generations lie apart."""
+
+_LIBRARIES_APART = {"expert_gemm": 0.3, "latent_attention_decode": 0.3, "elementwise": 0.3}
+"""σ between libraries, added in quadrature, of kinds that one library was measured for: published
+times of others are off by a median of 17 to 24 % (docs/validation.md), which is 0.674 σ."""
 
 _Key = tuple[str, str, str]
 
@@ -25,7 +30,7 @@ def _curve(fit: Fit) -> Curve:
         quantize_passes=fit.quantize_passes,
         page_tokens=fit.page_tokens,
         softmax_width=fit.softmax_width,
-        spread=fit.spread_percent / 100,
+        spread=hypot(fit.spread_percent / 100, _LIBRARIES_APART.get(fit.kind, 0.0)),
     )
 
 
