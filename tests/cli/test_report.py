@@ -109,13 +109,23 @@ def test_charts_are_inside(words, tmp_path):
     assert "svg" in read(file.read_text()).tags
 
 
-def test_command_asks_the_same_again(tmp_path):
+@pytest.mark.parametrize(
+    "words",
+    [
+        "estimate llama-3.1-8b --on h100-sxm --batch 1,8 --dtype fp8 --why",
+        ASKED["cache"],
+        "prices breakeven llama-3.3-70b --on hgx-h100-8 --utilisation 0.4",
+        MORE[4],
+    ],
+)
+def test_command_asks_the_same_again(words, tmp_path):
     """The words under `Reproduce` print the same answer."""
     file = tmp_path / "out.html"
-    words = "estimate llama-3.1-8b --on h100-sxm --batch 1,8 --dtype fp8 --why"
     first = CliRunner().invoke(_root, [*words.split(), "--report", str(file)])
     again = re.search(r"<pre>ridgeline (.*?)</pre>", file.read_text())[1]
-    assert CliRunner().invoke(_root, again.split()).stdout == first.stdout
+    repeated = CliRunner().invoke(_root, again.split())
+    assert repeated.exit_code == 0, repeated.output
+    assert repeated.stdout == first.stdout
 
 
 def test_prices_of_today_stay_those_of_today(tmp_path):

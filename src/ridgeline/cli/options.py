@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ridgeline.cli.report_file import with_report
+from ridgeline.cli.report_file import UNUSED, with_report
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -16,11 +16,14 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 def refuse_unused(why: str, *names: str) -> None:
     """Stop with exit code 2 where one of the options was typed but would change nothing.
 
+    The names stay in the context: a report that repeats the command leaves them out too.
+
     Args:
         why: Beside or without which option, for the sentence.
         names: Parameters of the command; `style` stands for --json, --csv and --markdown.
     """
     context = click.get_current_context()
+    context.meta.setdefault(UNUSED, set()).update(names)
     typed = click.core.ParameterSource.COMMANDLINE
     for parameter in context.command.params:
         name = parameter.name or ""

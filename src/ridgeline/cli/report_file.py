@@ -17,6 +17,9 @@ import click
 
 from ridgeline.errors import InputError, UnknownNameError
 
+UNUSED = "ridgeline.unused"
+"""Key of the context under which stand the options that change nothing in this question."""
+
 
 def with_report(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a verb that prints text also write it as a page, when `report_file` is given."""
@@ -150,7 +153,8 @@ def _given(context: click.Context) -> Iterator[tuple[click.Parameter, Any, bool]
         source = context.get_parameter_source(name)
         given = source != click.core.ParameterSource.DEFAULT
         value = context.params[name]
-        if isinstance(parameter.type, click.DateTime) and value is None:
+        unused = name in context.meta.get(UNUSED, ())
+        if isinstance(parameter.type, click.DateTime) and value is None and not unused:
             value, given = dt.datetime.now(tz=dt.UTC), True  # prices of today, tomorrow too
         yield parameter, value, given
 
