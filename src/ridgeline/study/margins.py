@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,10 @@ from ridgeline.economics.token_cost import (
 )
 from ridgeline.errors import InputError
 from ridgeline.model.architecture import Architecture
-from ridgeline.study.estimate import estimate, layout_words
+from ridgeline.study.estimate import Estimate, layout_words
 from ridgeline.study.price_decode import one_sheet
 from ridgeline.study.prices import all_rows, find
-from ridgeline.study.serving_cost import (
-    BATCHES,
-    ContextCost,
-    ServingCosts,
-    layouts_to_price,
-    serving_costs,
-)
+from ridgeline.study.serving_cost import ContextCost, ServingCosts, serving_costs
 from ridgeline.units import parse_tokens
 
 Array = NDArray[np.float64]
@@ -258,7 +252,7 @@ def speed_modes(
         raise InputError(f"fast must be at least 1 (fast over standard speed): {fast_ratio}.")
     tokens = parse_tokens(context, what="context")
     costs = serving_costs(model, on=on, contexts=[tokens], speed=speed, question=question)
-    speeds, usd, batch, layouts = _points(model, on, tokens, question)
+    speeds, usd, batch, layouts = _points(costs.runs)
     kept = pareto(speeds, usd / utilisation)
     speeds, usd, batch = speeds[kept], usd[kept] / utilisation, batch[kept]
     found = modes(speeds, usd, standard_speed=speed, fast_ratio=fast_ratio)
@@ -277,13 +271,10 @@ def speed_modes(
     )
 
 
-def _points(
-    model: str | Architecture, on: str, tokens: int, question: Mapping[str, Any]
-) -> tuple[Array, Array, Array, list[str]]:
+def _points(runs: Iterable[Estimate]) -> tuple[Array, Array, Array, list[str]]:
     """Return speed, busy cost, batch and layout of every batch that fits, in every layout."""
     speeds, usd, batch, layouts = list[Array](), list[Array](), list[Array](), list[str]()
-    for one in layouts_to_price(model, on=on, context=tokens, question=question):
-        run = estimate(model, on=on, batch=BATCHES, context=[tokens], **one)
+    for run in runs:
         fit = np.flatnonzero(run.rows["fits"])
         speeds.append(np.asarray(run.rows["tokens_per_s_per_user"], dtype=np.float64)[fit])
         usd.append(np.asarray(run.rows["usd_per_mtok"], dtype=np.float64)[fit])

@@ -54,6 +54,8 @@ class ServingCosts:
     rows: tuple[ContextCost, ...]
     run: Estimate
     flags: tuple[str, ...]
+    runs: tuple[Estimate, ...] = ()
+    """Of every layout that was priced."""
 
 
 def serving_costs(
@@ -68,22 +70,29 @@ def serving_costs(
 
     Where no degree is asked for, and the plain layout keeps the cache more than once, attention
     data parallelism is priced too, and the one with the cheaper output at the shortest context
-    is taken. See `costs_in_layout`, also for what is raised.
+    is taken. See `costs_in_layout`.
+
+    Raises:
+        InputError: a speed that is not positive, or as in `costs_in_layout`.
+        InfeasibleError: as there, in every layout.
     """
+    if not 0 < speed < 1e6:
+        raise InputError(f"speed must be above 0 tok/s/user: {speed}.")
     found: list[ServingCosts] = []
     refused: InfeasibleError | None = None
-    asked = layouts_to_price(model, on=on, context=contexts[0], question=question)
-    for one in asked:
+    runs = runs_to_price(model, on=on, contexts=contexts, question=question)
+    for asked, run in runs:
         try:
             found.append(
-                costs_in_layout(model, on=on, contexts=contexts, speed=speed, question=one)
+                costs_in_layout(run, model, on=on, contexts=contexts, speed=speed, question=asked)
             )
         except InfeasibleError as error:
             refused = refused or error
     if not found:
         raise refused or AssertionError
     best = min(found, key=lambda c: c.rows[0].output_usd_per_mtok)
-    if len(asked) == 1:
+    best = replace(best, runs=tuple(run for _, run in runs))
+    if len(runs) == 1:
         return best
     prices = ", ".join(
         f"{layout_words(c.request['layout'])} {c.rows[0].output_usd_per_mtok:.3g} USD/Mtok"
@@ -93,18 +102,23 @@ def serving_costs(
     return replace(best, flags=(flag, *best.flags))
 
 
-def layouts_to_price(
-    model: str | Architecture, *, on: str, context: int, question: Mapping[str, Any]
-) -> list[Mapping[str, Any]]:
-    """Return the question, and where it names no degree the one that keeps the cache once."""
+def runs_to_price(
+    model: str | Architecture, *, on: str, contexts: Sequence[int], question: Mapping[str, Any]
+) -> list[tuple[Mapping[str, Any], Estimate]]:
+    """Return the question, and where it names no degree the one that keeps the cache once, run."""
+
+    def run(asked: Mapping[str, Any]) -> tuple[Mapping[str, Any], Estimate]:
+        return asked, estimate(model, on=on, batch=BATCHES, context=list(contexts), **asked)
+
+    plain = run(question)
     if any(question.get(name) is not None for name in DEGREES):
-        return [question]
-    plain = estimate(model, on=on, batch=1, context=context, **question)
-    once = cache_kept_once(plain.deployment)
-    return [question] if once is None else [question, {**question, **once}]
+        return [plain]
+    once = cache_kept_once(plain[1].deployment)
+    return [plain] if once is None else [plain, run({**question, **once})]
 
 
 def costs_in_layout(
+    run: Estimate,
     model: str | Architecture,
     *,
     on: str,
@@ -119,12 +133,9 @@ def costs_in_layout(
     state over a 50 GB/s link per device, with all devices waiting.
 
     Raises:
-        InputError: no rent is known, or a speed that is not positive.
+        InputError: no rent is known.
         InfeasibleError: at the shortest context no batch fits and is fast enough.
     """
-    if not 0 < speed < 1e6:
-        raise InputError(f"speed must be above 0 tok/s/user: {speed}.")
-    run = estimate(model, on=on, batch=BATCHES, context=list(contexts), **question)
     rent = _rent(run, on)
     limit = run.deployment.architecture.max_position_embeddings
     kept = [c for c in contexts if limit is None or c <= limit]
