@@ -22,6 +22,7 @@ def browser():
     if not path:
         pytest.skip("needs Chromium: install one or set RIDGELINE_CHROMIUM to its path")
     with playwright.sync_playwright() as play:
+        playwright.expect.set_options(timeout=20_000)
         found = play.chromium.launch(executable_path=path, args=_ARGS)
         yield found
         found.close()

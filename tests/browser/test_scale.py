@@ -89,6 +89,18 @@ def test_the_decode_loop_is_stepped_from_the_keyboard(visit):
     page.get_by_role("button", name="Pause").click()
 
 
+def test_keys_that_come_faster_than_a_render_all_count(visit):
+    page = visit.open("#/pipeline?model=llama-3.3-70b&stages=4&batch=32")
+    settle(page)
+    page.evaluate(
+        "keys => keys.forEach(key => document.querySelector('.player')"
+        ".dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true})))",
+        ["Home", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowRight"],
+    )
+    expect(page.locator(".gantt figcaption").nth(1)).to_contain_text("0 tokens by")
+    assert "step=2" in page.url
+
+
 def test_weights_fall_with_the_stages_and_the_cache_does_not(visit):
     page = visit.open("#/pipeline?model=llama-3.3-70b&stages=8&batch=32")
     settle(page)

@@ -136,9 +136,12 @@ export function Gantt({ loops, step, onStep }) {
   }, [playing, loops, width])
 
   const here = () => Math.round(Math.min(now.current, end) / slot)
+  // Shown at once, not after the next render: a second key may come before it and counts from here.
   const go = (to) => {
+    const next = Math.min(last, Math.max(0, to))
     setPlaying(false)
-    onStep(to >= last ? -1 : Math.max(0, to), true)
+    show(next * slot)
+    onStep(next === last ? -1 : next, true)
   }
   const toggle = () => (playing ? go(here()) : setPlaying(true))
   const keys = {
