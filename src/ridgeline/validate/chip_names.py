@@ -36,6 +36,9 @@ _SYNONYMS = {
     "trn2": "trainium2",
     "inf2": "inferentia2",
 }
+_OTHER_CHIP = frozenset(("ti", "super", "laptop", "d"))
+"""Words that make another chip of the same number; of Apple's, `pro`, `max` and `ultra` do too."""
+_APPLE = re.compile(r"m\d")
 _PRODUCT = re.compile(
     r"\b(?:gb\d{2,3}|gh\d{3}|[abhlvt]\d{1,4}[a-z]?|mi\d{3}[a-z]?|m\d|a\d{4}|\d{4}|gaudi\d|v\d[ep]?"
     r"|b\d{2,3}|w\d{4}|vr\d{3})\b"
@@ -67,7 +70,7 @@ def find_chip(text: str) -> NamedChip:
     """
     catalog = Catalog()
     low = re.sub(r"\s+", " ", text.lower())
-    named = _by_synonym(low) or _best(low, catalog)
+    named = _by_name(low, catalog) or _by_synonym(low) or _best(low, catalog)
     if named is not None:
         return NamedChip(device=catalog.device(named), in_catalog=True)
     stated = _stated_bandwidth(low)
@@ -76,6 +79,14 @@ def find_chip(text: str) -> NamedChip:
             "device", text, catalog.names("devices"), list_command="ridgeline list devices"
         )
     return _ad_hoc(text, low, stated, catalog)
+
+
+def _by_name(low: str, catalog: Catalog) -> str | None:
+    """Return the device whose own name or alias the text is, its vendor before it or not."""
+    wanted = re.sub(r"[^a-z0-9.]+", "-", low).strip("-")
+    names = catalog.names("devices")
+    bare = re.sub(r"^(nvidia|amd|intel|apple|google|aws|groq)-", "", wanted)
+    return next((name for name in (wanted, bare) if name in names), None)
 
 
 def _by_synonym(low: str) -> str | None:
@@ -100,7 +111,7 @@ def _best(low: str, catalog: Catalog) -> str | None:
     for name in catalog.entries("devices"):
         own = _words(name)
         key = _product(own)
-        if not key or not key & products:
+        if not key & products or _another(own ^ words, key):
             continue
         device = catalog.device(name)
         score = 10.0 * len(own & words)
@@ -110,11 +121,14 @@ def _best(low: str, catalog: Catalog) -> str | None:
         if bandwidth is not None:
             off = abs(device.memory.bandwidth_bytes_per_s / bandwidth - 1)
             score -= 20.0 * min(off, 1.0)
-            # A variant with other memory is another device when the two are told apart by words.
-            if off > 0.12 and (own ^ words) & {"ti", "super", "laptop", "d"}:
-                continue
         scored.append((score, name))
     return max(scored)[1] if scored else None
+
+
+def _another(differ: set[str], key: set[str]) -> bool:
+    """Return whether words that only one of text and name has make another chip of them."""
+    apple = any(_APPLE.fullmatch(word) for word in key)
+    return bool(differ & (_OTHER_CHIP | {"pro", "max", "ultra"} if apple else _OTHER_CHIP))
 
 
 def _memory(low: str) -> float | None:

@@ -20,7 +20,11 @@ PUBLISHED_CONFIGS: dict[str, dict[str, Any]] = {
         "model_type": "bloom", "architectures": ["BloomForCausalLM"], "hidden_size": 14336,
         "n_layer": 70, "n_head": 112, "vocab_size": 250880,
     },
-    # Brown et al. 2020, GPT-3, arXiv:2005.14165, table 2.1.
+    # Brown et al. 2020, GPT-3, arXiv:2005.14165, table 2.1; 13B with the width of its releases.
+    "gpt-13b": {
+        "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_embd": 5120,
+        "n_layer": 40, "n_head": 40, "vocab_size": 50257, "n_positions": 2048,
+    },
     "gpt-3-175b": {
         "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_embd": 12288,
         "n_layer": 96, "n_head": 96, "vocab_size": 50257, "n_positions": 2048,
@@ -30,6 +34,44 @@ PUBLISHED_CONFIGS: dict[str, dict[str, Any]] = {
         "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 5120,
         "num_hidden_layers": 40, "num_attention_heads": 40, "num_key_value_heads": 40,
         "intermediate_size": 13824, "vocab_size": 32000, "tie_word_embeddings": False,
+    },
+    # Touvron et al. 2023, LLaMA, arXiv:2302.13971, table 2.
+    "llama-7b": {
+        "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
+        "intermediate_size": 11008, "vocab_size": 32000, "tie_word_embeddings": False,
+    },
+    "llama-13b": {
+        "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 5120,
+        "num_hidden_layers": 40, "num_attention_heads": 40, "num_key_value_heads": 40,
+        "intermediate_size": 13824, "vocab_size": 32000, "tie_word_embeddings": False,
+    },
+    "llama-65b": {
+        "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 8192,
+        "num_hidden_layers": 80, "num_attention_heads": 64, "num_key_value_heads": 64,
+        "intermediate_size": 22016, "vocab_size": 32000, "tie_word_embeddings": False,
+    },
+    # Zhang et al. 2022, OPT, arXiv:2205.01068, table 1.
+    "opt-13b": {
+        "model_type": "opt", "architectures": ["OPTForCausalLM"], "hidden_size": 5120,
+        "num_hidden_layers": 40, "num_attention_heads": 40, "ffn_dim": 20480,
+        "vocab_size": 50272, "max_position_embeddings": 2048, "word_embed_proj_dim": 5120,
+    },
+    "opt-66b": {
+        "model_type": "opt", "architectures": ["OPTForCausalLM"], "hidden_size": 9216,
+        "num_hidden_layers": 64, "num_attention_heads": 72, "ffn_dim": 36864,
+        "vocab_size": 50272, "max_position_embeddings": 2048, "word_embed_proj_dim": 9216,
+    },
+    # Bai et al. 2023, Qwen, arXiv:2309.16609, table 1; its feed-forward halves its config's width.
+    "qwen-7b": {
+        "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
+        "intermediate_size": 11008, "vocab_size": 151936, "tie_word_embeddings": False,
+    },
+    "qwen-72b": {
+        "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 8192,
+        "num_hidden_layers": 80, "num_attention_heads": 64, "num_key_value_heads": 64,
+        "intermediate_size": 24576, "vocab_size": 152064, "tie_word_embeddings": False,
     },
 }  # fmt: skip
 """Models that people measured and the catalogue lacks, by name."""
@@ -74,7 +116,9 @@ def architecture_named(name: str) -> Architecture:
 
 
 def _words(text: str) -> frozenset[str]:
-    low = re.sub(r"^[a-z\-]+/", "", text.lower().split(",")[0]).replace("_", "-")
+    low = re.sub(r"^[a-z\-]+/", "", text.lower().split(",")[0])
+    low = re.sub(r"\bi?q\d(_\w+)?\b", " ", low).replace("_", "-")
+    low = re.sub(r"\+(?=\W|$)", " plus", low)
     words: set[str] = set()
     for word in set(re.split(r"[^a-z0-9.]+", low)) - _NOISE:
         # qwen3.5 is qwen 3.5; v3, r1, m2.5 and k2 stay whole.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ridgeline.errors import InfeasibleError, RidgelineError
 from ridgeline.phase.closed_loop import closed_loop
 from ridgeline.phase.deployment import Deployment, fits, largest_that_fits, step_breakdown
+from ridgeline.study.deploy import cache_copies
 from ridgeline.validate.prediction import Answer, NotPredicted, Prediction
 from ridgeline.validate.set_up import SetUp, layout_of, set_up
 from ridgeline.validate.truth_rows import TruthRow
@@ -55,15 +57,22 @@ def _lengths(row: TruthRow) -> tuple[float, float, tuple[str, ...]]:
     return assumed, output, (f"assumed: mean prompt of {assumed:.0f} tokens",)
 
 
-def _found(row: TruthRow, tokens: float) -> SetUp:
-    """Return the row's replica; the smallest tp that holds 64 sequences where none is stated."""
+def _candidates(row: TruthRow, tokens: float) -> list[SetUp]:
+    """Return the replicas a row may mean: its own, or what an owner would run if it states none.
+
+    That is the smallest tp that holds 64 sequences, and where it keeps copies of the cache
+    (a latent one, or fewer KV heads than tp) the same devices with attention data parallel.
+    """
     if row.number("tp") is not None:
-        return set_up(row)
+        return [set_up(row)]
     _, pp, ep, _, _ = layout_of(row)
     for tp in _TP:
         found = set_up(row, degrees=(tp, pp, min(ep, tp), 1, 1))
-        if _most(found.deployment, tokens) >= 64 or tp == _TP[-1]:
-            return found
+        if _most(found.deployment, tokens) < 64 and tp != _TP[-1]:
+            continue
+        if cache_copies(found.deployment)[0] <= 1.0:
+            return [found]
+        return [found, set_up(row, degrees=(1, pp, tp, tp, 1))]
     raise InfeasibleError("no layout is stated")
 
 
@@ -75,8 +84,22 @@ def _most(deployment: Deployment, tokens: float) -> int:
 
 
 def _offline(row: TruthRow) -> Prediction:
+    """Return the best of the replicas that a row may mean; those that do not fit are left out."""
     isl, osl, assumed = _lengths(row)
-    found = _found(row, isl + osl)
+    answers: list[Prediction] = []
+    refused: RidgelineError | None = None
+    for found in _candidates(row, isl + osl):
+        try:
+            answers.append(_saturated(row, found, isl, osl))
+        except RidgelineError as error:
+            refused = error
+    if not answers:
+        raise refused or InfeasibleError("no layout is stated")
+    best = max(answers, key=lambda answer: answer.value)
+    return replace(best, flags=(*best.flags, *assumed))
+
+
+def _saturated(row: TruthRow, found: SetUp, isl: float, osl: float) -> Prediction:
     d = found.deployment
     replicas = max(row.count("n_chips", d.num_devices) // d.num_devices, 1)
     most = _most(d, isl + osl)
@@ -108,5 +131,5 @@ def _offline(row: TruthRow) -> Prediction:
         value=value,
         bound="prefill of others" if prefill else str(np.atleast_1d(bound)[0]),
         family="offline max",
-        flags=(*found.flags, *assumed),
+        flags=found.flags,
     )
