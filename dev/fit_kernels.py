@@ -45,7 +45,7 @@ PARAMETERS = {
 }
 QUANTIZED = ("fp8", "fp8_block", "fp4", "w4a8")
 """Forms whose activations are 16 bits before the kernel: a pass over them is fitted too."""
-ORDER = tuple(f for f in Curve.__dataclass_fields__ if f != "spread")
+ORDER = tuple(f for f in Curve.__dataclass_fields__ if f not in ("spread", "block_rows", "cores"))
 START = {
     "launch_s": 8e-6,
     "compute_share": 0.65,

@@ -55,6 +55,7 @@ def device_record(entry: Entry) -> Device:
         peak_flop_per_s=peaks,
         memory=_memory_tier("memory", memory, f"{name} memory"),
         cache_bytes=known_quantity(entry.get("cache"), "cache", what=f"{name} cache"),
+        num_cores=None if entry.get("cores") is None else int(entry["cores"]["value"]),
         tdp_w=known_quantity(entry.get("tdp"), "tdp", what=f"{name} tdp"),
         generation=entry["generation"],
         host_memory=_host_memory(entry),
@@ -69,7 +70,14 @@ def _memory_tier(label: str, entry: Entry, what: str) -> MemoryTier:
         capacity_bytes=quantity(entry["capacity"], "capacity", what=f"{what}.capacity"),
         bandwidth_bytes_per_s=quantity(entry["bandwidth"], "bandwidth", what=f"{what}.bandwidth"),
         visible_bytes=known_quantity(entry.get("visible"), "capacity", what=f"{what}.visible"),
+        inline_ecc=_holds(entry, "inline_ecc"),
     )
+
+
+def _holds(entry: Entry, fact: str) -> bool:
+    """Return whether an entry states a fact as true."""
+    found: Entry = entry.get(fact) or {}
+    return bool(found.get("value", False))
 
 
 def _host_memory(entry: Entry) -> MemoryTier | None:
@@ -86,7 +94,6 @@ def _host_memory(entry: Entry) -> MemoryTier | None:
 def _tier(
     name: str, entry: Entry, *, size: int, what: str, dimensions: Sequence[int] = ()
 ) -> NetworkTier:
-    reduction: Entry = entry.get("in_network_reduction") or {}
     tier = NetworkTier(
         name=name,
         size=size,
@@ -94,7 +101,7 @@ def _tier(
         latency_s=quantity(entry["latency"], "latency", what=f"{what}.latency"),
         topology=entry.get("topology", "switch"),
         oversubscription=float(entry.get("oversubscription", 1.0)),
-        in_network_reduction=bool(reduction.get("value", False)),
+        in_network_reduction=_holds(entry, "in_network_reduction"),
     )
     if tier.topology == "torus":
         dims = tuple(dimensions) or torus_dimensions(size, entry.get("num_dimensions", 2))

@@ -97,6 +97,12 @@ Latency = Annotated[Figure, _in_unit("latency")]
 Price = Annotated[Figure, _in_unit("usd_per_device_hour")]
 
 
+class Tally(Sourced):
+    """How many of something there are."""
+
+    value: Count
+
+
 class Memory(Strict):
     """One kind of memory of one device."""
 
@@ -105,6 +111,8 @@ class Memory(Strict):
     """Peak read bandwidth."""
     visible: Bytes | None = None
     """What the driver offers programs; default: the capacity."""
+    inline_ecc: Fact | None = None
+    """Whether check bits lie among the data (GDDR with ECC on), not in chips of their own."""
 
 
 class Link(Strict):
@@ -247,6 +255,8 @@ class DeviceEntry(Strict):
     peak_flop_per_s: Annotated[dict[Format, Peak], Field(min_length=1)]
     memory: Memory
     cache: Bytes | None = None
+    cores: Tally | None = None
+    """Streaming multiprocessors or compute units."""
     tdp: Watts | None = None
     scale_up: ScaleUp | None = None
     scale_out: Link | None = None

@@ -30,6 +30,25 @@ _NEAR = {"fp8": "fp8_block", "fp8_block": "fp8", "w8a16": "w4a16", "w4a8": "fp8"
 _ALIASES: dict[Family, Family] = {"embedding": "elementwise"}
 """Lookups move bytes as element-wise kernels do."""
 
+_ECC_SHARE = 15 / 16
+"""Of the bandwidth that is left for data where check bits lie among them. Source: the same share
+of capacity is left (46,068 of 49,152 MiB on L40S and A40); of two cards with one chip and one kind
+of memory, A40 with ECC and A6000 without, llama.cpp streams 0.93 as large a share."""
+
+DECODE_MMA_SHARE = {"hopper": 0.629}
+"""Best share of peak of decode attention on grouped queries, by generation: such kernels multiply
+with warp-wide instructions, which on Hopper reach 62.9 % of what its warp-group instructions do.
+Source: Luo et al. 2024, Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
+Microbenchmarking, arXiv:2402.13499."""
+
+_FLASH2_ROWS = {"ampere": 128, "ampere_rtx": 64, "ada": 64, "blackwell_rtx": 64}
+"""Query rows of a thread block of FlashAttention 2 at head width 128, causal, by generation; it
+does not split the cache of a prompt. Source: Dao 2023, FlashAttention-2, arXiv:2307.08691."""
+
+GROUP_ROWS = {"hopper": 64.0, "blackwell": 128.0, "blackwell_ultra": 128.0}
+"""Rows of the smallest tile of matrix instructions of a whole warp group (wgmma) or core (tcgen05),
+to which a grouped GEMM on its own pads every group; 16 elsewhere. Source: NVIDIA, PTX ISA 8.7."""
+
 _ATTENTION = frozenset({"attention", "latent_attention", "sparse_attention", "indexer"})
 
 
@@ -55,6 +74,10 @@ class Curve:
     """Tokens read beyond the cached ones per sequence: a tile half filled, pages touched."""
     softmax_width: Number = 0.0
     """Exponentials of attention, as elements of head width that would cost as much."""
+    block_rows: Number = 0.0
+    """Query rows of a thread block that walks its whole cache; 0 where the cache is split."""
+    cores: Number = 0.0
+    """Blocks are dealt to so many cores, round after round."""
     spread: float = 0.0
     """σ of ln(measured / fitted): what a band has to cover."""
 
@@ -68,6 +91,7 @@ class FittedDevice:
     fp32_flop_per_s: float
     """Peak of the vector units."""
     tdp_w: float
+    inline_ecc: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,10 +177,16 @@ class Efficiency:
         The clock follows the power budget. A tail takes its time however fast the matrix units
         are, and on a smaller chip it is fewer tiles, so its tiles scale with the peak.
         Exponentials run on vector units, so their equivalent width scales with matrix over
-        vector peak.
+        vector peak. Bandwidth gives way to check bits where only this device reads them along.
         """
         curve = self._find(kind, operation, device)[0]
+        if kind == "gemm" and "tokens_per_expert" in operation.shape:
+            curve = replace(curve, row_tile=GROUP_ROWS.get(device.generation, 16.0))
         fitted = self.fitted.get(device.generation)
+        checked = data_share(device) / (_ECC_SHARE if fitted and fitted.inline_ecc else 1.0)
+        if checked != 1.0:
+            streamed = min(curve.bandwidth_share * checked, MOST_SHARE)
+            curve = replace(curve, bandwidth_share=streamed)
         peak = device.peak_flop_per_s.get("bf16")
         if fitted is None or not peak:
             return curve
@@ -168,6 +198,8 @@ class Efficiency:
                 fitted_flop_per_joule=fitted.flop_per_s / fitted.tdp_w,
                 flop_per_joule=peak / device.tdp_w,
             )
+        if kind == "attention_decode":
+            share = min(share, DECODE_MMA_SHARE.get(device.generation, 1.0))
         # What runs beside the matrix units keeps its time, whatever they and their clock do.
         beside = faster * (share / curve.compute_share)
         vector = device.peak_flop_per_s.get("fp32")
@@ -178,7 +210,14 @@ class Efficiency:
             compute_share=share,
             softmax_width=width,
             tail_tiles=curve.tail_tiles * beside,
+            **self._blocks(kind, device),
         )
+
+    def _blocks(self, kind: str, device: Device) -> dict[str, float]:
+        rows = _FLASH2_ROWS.get(device.generation, 0)
+        if kind != "attention_prefill" or self.engine == "sglang" or not device.num_cores:
+            return {}
+        return {"block_rows": float(rows), "cores": float(device.num_cores)}
 
     def _drawn(self, kind: str, curve: Curve) -> Curve:
         if not self.draws:
@@ -191,6 +230,14 @@ class Efficiency:
             compute_share=curve.compute_share / slower,
             bandwidth_share=curve.bandwidth_share / slower,
         )
+
+
+def data_share(device: Device) -> float:
+    """Return the share of bandwidth that is left for data beside check bits [1].
+
+    Source: as `_ECC_SHARE`.
+    """
+    return _ECC_SHARE if device.memory.inline_ecc else 1.0
 
 
 def powered_share(share: float, *, fitted_flop_per_joule: float, flop_per_joule: float) -> float:
@@ -229,6 +276,8 @@ def _chosen(many: Number, prefill: Curve, decode: Curve) -> Curve:
         tail_tiles=pick(prefill.tail_tiles, decode.tail_tiles),
         page_tokens=pick(prefill.page_tokens, decode.page_tokens),
         softmax_width=pick(prefill.softmax_width, decode.softmax_width),
+        block_rows=pick(prefill.block_rows, decode.block_rows),
+        cores=pick(prefill.cores, decode.cores),
         spread=max(prefill.spread, decode.spread),
     )
 

@@ -60,7 +60,7 @@ FITTED = {
     "hopper": FittedDevice(flop_per_s=989.4e12, fp32_flop_per_s=66.9e12, tdp_w=700),
     "blackwell": FittedDevice(flop_per_s=2375e12, fp32_flop_per_s=77.5e12, tdp_w=1100),
     "blackwell_ultra": FittedDevice(flop_per_s=2375e12, fp32_flop_per_s=77.5e12, tdp_w=1250),
-    "ada": FittedDevice(flop_per_s=362.05e12, fp32_flop_per_s=91.6e12, tdp_w=350),
+    "ada": FittedDevice(flop_per_s=362.05e12, fp32_flop_per_s=91.6e12, tdp_w=350, inline_ecc=True),
     "blackwell_rtx": FittedDevice(flop_per_s=467.8e12, fp32_flop_per_s=117e12, tdp_w=600),
 }
 """Datasheets of efficiency_fits.SYSTEMS; the mean of two where two were fitted together."""

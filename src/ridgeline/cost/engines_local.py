@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ridgeline.cost.efficiency import Curve, Efficiency
+from ridgeline.cost.efficiency import Curve, Efficiency, data_share
 from ridgeline.hardware.records import Device
 
 _SPREAD = 0.2
@@ -33,6 +33,7 @@ def llama_cpp_kernels(device: Device) -> Efficiency:
     (github.com/XiongjieDai/GPU-Benchmarks-on-LLM-Inference); llama-bench on DGX Spark, 2025.
     """
     stream = HBM_STREAM_SHARE if device.generation in _STACKED else STREAM_SHARE
+    stream *= data_share(device)
     gemm = Curve(compute_share=_PROMPT_SHARE, bandwidth_share=stream, spread=_SPREAD)
     return Efficiency(
         name="llama.cpp",

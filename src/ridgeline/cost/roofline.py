@@ -75,8 +75,12 @@ def executed_flop(operation: Operation, curve: Curve) -> Number:
         last wave:   FLOP · (1 + w/tiles), tiles = rows·n/128² or queries·heads/128; attention
                      to a cache of l tokens before q new ones counts 1 + 2l/q pieces per tile
         softmax:     FLOP · (1 + s/d) for heads of width d
+        rounds:      blocks of r query rows walk a cache of l tokens before q new ones alone; n
+                     blocks on S cores take ⌈n/S⌉ rounds, which is felt as far as blocks are
+                     equally long: FLOP · (1 + (⌈x⌉/x - 1) · l/(l + q/2)), x = n/S. The unequal
+                     ones of a causal triangle fill each other's rounds.
 
-    Source: first principles; r, w and s fitted.
+    Source: first principles; r, w and s fitted; blocks as their kernel documents them.
     """
     flop, shape = operation.flop, operation.shape
     rows: Number = shape.get("m", 0.0)
@@ -96,7 +100,21 @@ def executed_flop(operation: Operation, curve: Curve) -> Number:
             # Kernels split a long cache over idle cores: a tail is one query tile's own part.
             tiles = tiles * (1.0 + 2.0 * shape.get("context", 0.0) / shape["new_tokens"])
         flop = flop * (1.0 + curve.tail_tiles / np.maximum(tiles, 1e-9))
+    if np.any(curve.block_rows):
+        flop = flop * _rounds(operation, curve)
     return flop
+
+
+def _rounds(operation: Operation, curve: Curve) -> Number:
+    """Return how much longer whole rounds take than a full device would [1]."""
+    shape = operation.shape
+    new, before = shape["new_tokens"], shape.get("context", 0.0)
+    rows = np.where(np.greater(curve.block_rows, 0), curve.block_rows, 1.0)
+    blocks = shape["batch"] * np.ceil(new / rows) * shape["num_heads"]
+    filled = blocks / np.maximum(curve.cores, 1.0)
+    wasted = np.ceil(filled - 1e-9) / np.maximum(filled, 1e-9) - 1.0
+    equal = before / np.maximum(before + new / 2.0, 1e-9)
+    return 1.0 + np.where(np.greater(curve.block_rows, 0), wasted * equal, 0.0)
 
 
 def moved_bytes(operation: Operation, curve: Curve) -> Number:

@@ -18,6 +18,8 @@ class MemoryTier:
     latency_s: float = 0.0
     visible_bytes: float | None = None
     """What programs can allocate, where the label rounds (an 80 GB H100 shows 85.5e9 bytes)."""
+    inline_ecc: bool = False
+    """Check bits lie among the data and are read with them: 1/16 of capacity and bandwidth."""
 
     @property
     def usable_bytes(self) -> float:
@@ -58,6 +60,8 @@ class Device:
     memory: MemoryTier
     cache_bytes: float | None = None
     """Last-level on-chip cache or SRAM."""
+    num_cores: int | None = None
+    """Streaming multiprocessors or compute units, which thread blocks are dealt to."""
     tdp_w: float | None = None
     generation: str = ""
     """Microarchitecture, the key of efficiency records: `hopper`, `blackwell`, `cdna3` ..."""

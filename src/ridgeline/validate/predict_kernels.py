@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from ridgeline.validate.prediction import (
     default_efficiency,
     in_unit,
 )
+from ridgeline.validate.set_up import engine_of
 from ridgeline.validate.truth_rows import TruthRow
 
 Array = NDArray[np.float64]
@@ -75,8 +76,9 @@ def predict_kernels(rows: Sequence[TruthRow]) -> dict[str, Answer]:
     batches, answers = kernel_batches(rows)
     efficiency = default_efficiency()
     for batch in batches:
+        own = replace(efficiency, engine=_library(batch.rows[0]))
         try:
-            answers.update(_answers(batch, efficiency))
+            answers.update(_answers(batch, own))
         except RidgelineError as error:
             answers.update({r.id: NotPredicted(reason=str(error)) for r in batch.rows})
     return answers
@@ -101,10 +103,16 @@ def kernel_batches(rows: Sequence[TruthRow]) -> tuple[list[KernelBatch], dict[st
     return found, answers
 
 
+def _library(row: TruthRow) -> str:
+    """Return the engine whose own kernels a row names, empty where it names none."""
+    engine = engine_of(row.engine)
+    return engine if engine in ("vllm", "sglang", "trtllm") else ""
+
+
 def _static(row: TruthRow) -> tuple[str, ...]:
     """What must agree for rows to be one array."""
     columns = ("w_dtype", "compute_dtype", "kv_dtype", "heads", "kv_heads", "head_dim", "tp", "op")
-    return (*(row.text(c) for c in columns), row.model)
+    return (*(row.text(c) for c in columns), row.model, _library(row))
 
 
 def _handler(row: TruthRow) -> Handler | None:
@@ -272,7 +280,11 @@ def _layer_shape(row: TruthRow) -> tuple[float, float]:
 
 
 def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
-    """M tokens for every local expert; N, K of one expert's matrix."""
+    """M tokens for every local expert; N, K of one expert's matrix.
+
+    Engines' experts were measured with gather, activation and scatter. A library's kernel on its
+    own has none of them: it is the library's dense kernel over the padded rows of all groups.
+    """
     form = weight_format(rows[0])
     storage = format_named(form)
     m, n, k = (_numbers(rows, c) for c in "MNK")
@@ -280,7 +292,7 @@ def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
     rows_total = m * groups
     operation = Operation(
         name="experts",
-        family="expert_gemm",
+        family="expert_gemm" if _library(rows[0]) else "gemm",
         component="kernel",
         compute_format=storage.compute_format,
         flop=2.0 * rows_total * n * k,

@@ -1,8 +1,11 @@
 """Curves: what each figure costs, which curve an operation gets, samples."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from ridgeline.catalog import Catalog
 from ridgeline.cost.efficiency import (
     IDEAL,
     TYPICAL,
@@ -13,7 +16,7 @@ from ridgeline.cost.efficiency import (
     sampled,
 )
 from ridgeline.cost.efficiency_records import CALIBRATED
-from ridgeline.cost.roofline import operation_time
+from ridgeline.cost.roofline import executed_flop, operation_time
 from ridgeline.hardware import Device, MemoryTier
 from ridgeline.model.work import Operation
 
@@ -166,3 +169,61 @@ def test_samples_are_seeded_and_straddle_the_central_curve():
     logs = np.log(np.asarray(curve.bandwidth_share) / centre.bandwidth_share)
     assert float(np.std(logs)) == pytest.approx(centre.spread, rel=0.1)
     assert np.ptp(np.asarray(sampled(IDEAL, num=5, seed=1).curve(op, DEVICE).launch_s)) == 0.0
+
+
+def test_check_bits_take_their_share_of_bandwidth():
+    """L40S keeps check bits among its data, and its share was fitted with them; a 4090 does not:
+    16/15 of the share. A toy chip that nobody fitted, with check bits, gets 15/16.
+    """  # noqa: D205 - one sentence
+    catalog = Catalog()
+    decode = operation("attention", new_tokens=1, head_dim=128)
+    with_bits = CALIBRATED.curve(decode, catalog.device("l40s")).bandwidth_share
+    without = CALIBRATED.curve(decode, catalog.device("rtx-4090")).bandwidth_share
+    assert without == pytest.approx(with_bits * 16 / 15)
+    checked = replace(DEVICE, generation="", memory=replace(DEVICE.memory, inline_ecc=True))
+    share = TYPICAL.curves["gemm"].bandwidth_share
+    assert TYPICAL.curve(operation(), checked).bandwidth_share == pytest.approx(share * 15 / 16)
+
+
+def test_grouped_queries_of_hopper_decode_with_warp_wide_instructions():
+    """H20 has power for 0.95 of its peak, but decode kernels never reach more than 0.629 of it."""
+    h20 = Catalog().device("h20-sxm")
+    decode = CALIBRATED.curve(operation("attention", new_tokens=1, head_dim=128), h20)
+    prefill = CALIBRATED.curve(operation("attention", new_tokens=512, head_dim=128), h20)
+    assert decode.compute_share == 0.629
+    assert prefill.compute_share > 0.9
+
+
+@pytest.mark.parametrize(
+    ("new", "context", "wasted"),
+    [
+        # 2 sequences · 2 blocks of 64 queries · 4 heads = 16 blocks on 10 cores: 2 rounds for 1.6;
+        # half of the cost is felt where as much lies before a block as half of the new tokens.
+        (128, 64, 1 + (2 / 1.6 - 1) / 2),
+        (128, 0, 1.0),
+        # 3 blocks per head, the third half full: 24 blocks, 3 rounds for 2.4
+        (160, 1000, 1 + (3 / 2.4 - 1) * 1000 / 1080),
+    ],
+)
+def test_blocks_come_in_whole_rounds(new, context, wasted):
+    shape = {"batch": 2, "new_tokens": new, "num_heads": 4, "context": context}
+    took = executed_flop(operation("attention", **shape), Curve(block_rows=64, cores=10))
+    assert took == pytest.approx(100e6 * wasted)
+
+
+def test_prompts_of_flash_attention_2_run_in_rounds_and_sglangs_do_not():
+    device = Catalog().device("rtx-pro-6000")
+    prompt = operation("attention", new_tokens=512, head_dim=128)
+    assert CALIBRATED.curve(prompt, device).cores == 188
+    assert CALIBRATED.curve(prompt, device).block_rows == 64
+    assert replace(CALIBRATED, engine="sglang").curve(prompt, device).block_rows == 0
+    assert CALIBRATED.curve(prompt, Catalog().device("h100-sxm")).block_rows == 0
+
+
+def test_a_grouped_gemm_on_its_own_pads_each_group_to_a_matrix_tile():
+    shape = {"m": 64, "n": 128, "k": 128, "tokens_per_expert": 4}
+    for device, rows in (("h100-sxm", 64), ("b200-sxm", 128), ("a100-sxm-80", 16)):
+        curve = CALIBRATED.curve(operation("gemm", **shape), Catalog().device(device))
+        assert curve.row_tile == rows
+    plain = operation("gemm", m=64, n=128, k=128)
+    assert CALIBRATED.curve(plain, Catalog().device("h100-sxm")).row_tile == 0
