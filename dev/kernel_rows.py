@@ -134,7 +134,8 @@ def gemm_operation(m: np.ndarray, n: np.ndarray, k: np.ndarray, weights: str) ->
     return gemm([linear], scene, component="ffn", count=1, rows=m)
 
 
-def _gemms(root: Path, system: str, device: Device) -> Iterator[Group]:
+def read_gemms(root: Path, system: str, device: Device) -> Iterator[Group]:
+    """Yield the GEMMs of a system."""
     for engine, version, file in _newest(root / system / "gemm", "gemm"):
         rows = _read(file, ["gemm_dtype", "m", "n", "k"])
         for dtype, found in rows.groupby("gemm_dtype"):
@@ -394,6 +395,6 @@ def groups(root: Path) -> list[Group]:
     result: list[Group] = []
     for system, name in SYSTEMS.items():
         device = catalog.device(name)
-        for read in (_gemms, _attentions, _latents, _experts, _wide_experts, _quantizations):
+        for read in (read_gemms, _attentions, _latents, _experts, _wide_experts, _quantizations):
             result += read(root, system, device)
     return result

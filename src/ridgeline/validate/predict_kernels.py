@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ridgeline.cost.best_gemms import BEST_GEMM
 from ridgeline.cost.efficiency import Efficiency, sampled
 from ridgeline.cost.roofline import operation_time
 from ridgeline.errors import RidgelineError
@@ -22,6 +23,7 @@ from ridgeline.model.precision import WEIGHT_CLASSES, Precision
 from ridgeline.model.scene import Scene
 from ridgeline.model.work import Operation, Step
 from ridgeline.validate.chip_names import find_chip
+from ridgeline.validate.gemm_rows import gemm_operation, input_bytes, layer_shape
 from ridgeline.validate.model_names import architecture_named, find_model
 from ridgeline.validate.prediction import (
     SECONDS,
@@ -36,6 +38,8 @@ from ridgeline.validate.truth_rows import TruthRow
 
 Array = NDArray[np.float64]
 _SAMPLES = 64
+_MAXIMUM = "gemm_max_achieved_tflops"
+"""The best of a search over shapes, not a GEMM like any other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,8 @@ def predict_kernels(rows: Sequence[TruthRow]) -> dict[str, Answer]:
     efficiency = default_efficiency()
     for batch in batches:
         own = replace(efficiency, engine=_library(batch.rows[0]))
+        if batch.rows[0].metric == _MAXIMUM:
+            own = BEST_GEMM
         try:
             answers.update(_answers(batch, own))
         except RidgelineError as error:
@@ -119,7 +125,7 @@ def _handler(row: TruthRow) -> Handler | None:
     metric = row.metric
     if metric.startswith("grouped_gemm"):
         return _grouped_gemm
-    if metric in ("gemm_latency", "gemm_max_achieved_tflops"):
+    if metric in ("gemm_latency", _MAXIMUM):
         return _gemm
     if metric in ("mha_decode_latency", "mha_prefill_latency") or metric.startswith("attention_"):
         return _attention
@@ -199,38 +205,16 @@ def _value(row: TruthRow, seconds: float, flop: float) -> float:
     return in_unit(seconds, row.unit)
 
 
-def _input_bytes(compute: str) -> float:
-    """Return bytes per input element: benchmarks of one kernel hand it inputs already narrow."""
-    return {"fp8": 1.0, "fp4": 0.5}.get(compute, 2.0)
-
-
-def gemm_operation(form: str, m: Array, n: Array, k: Array) -> Operation:
-    """Return one GEMM of m × k activations with k × n weights of a storage format."""
-    storage = format_named(form)
-    compute = "bf16" if storage.weights_only else storage.compute_format
-    return Operation(
-        name="gemm",
-        family="gemm",
-        component="kernel",
-        compute_format=compute,
-        flop=2.0 * m * n * k,
-        weight_bytes=n * k * storage.bytes_per_weight,
-        activation_bytes=m * (2.0 * n + _input_bytes(compute) * k),
-        shape={"m": m, "n": n, "k": k, "wide_inputs": float(_input_bytes(compute) > 1)},
-        storage_format=storage.id,
-    )
-
-
 def _gemm(rows: list[TruthRow]) -> KernelBatch:
     form = weight_format(rows[0])
     m, n, k = (_numbers(rows, c) for c in "MNK")
     if np.isnan(n).any() or np.isnan(k).any():
-        n, k = _layer_shape(rows[0])
+        n, k = layer_shape(rows[0])
         n, k = np.full(len(rows), n), np.full(len(rows), k)
     if np.isnan(m).any():
         m = _numbers(rows, "batch")
     word = {"fp16": "bf16"}.get(_word(form), _word(form)).replace("_block", "")
-    most = "max " if rows[0].metric == "gemm_max_achieved_tflops" else ""
+    most = "max " if rows[0].metric == _MAXIMUM else ""
     return _batch(rows, [gemm_operation(form, m, n, k)], f"gemm {most}{word}")
 
 
@@ -248,35 +232,6 @@ def _batch(
 
 def _device(row: TruthRow) -> Device:
     return find_chip(row.chip).device
-
-
-_PROJECTIONS = {
-    "qkv_proj": ("q_proj", "k_proj", "v_proj"),
-    "gate_up_proj": ("gate_proj", "up_proj"),
-}
-
-
-def _layer_shape(row: TruthRow) -> tuple[float, float]:
-    """Return (n, k) of a named projection of the row's model at its tp.
-
-    Raises:
-        RidgelineError: no such model.
-        KeyError: the model has no projection of that name.
-    """
-    arch = architecture_named(find_model(row.model))
-    op, tp = row.text("op"), row.count("tp")
-    if op in ("lm_head", "head") and arch.head is not None:
-        return arch.head.out_features / tp, float(arch.head.in_features)
-    names = _PROJECTIONS.get(op, (op,))
-    linears = {x.name: x for b in arch.blocks for x in (*b.mixer.linears, *b.feed_forward.linears)}
-    chosen = [linears[name] for name in names if name in linears]
-    if not chosen:
-        raise RidgelineError(f"{row.model} has no projection `{op}`")
-    n = float(sum(x.out_features for x in chosen))
-    k = float(chosen[0].in_features)
-    if chosen[0].split == "row":
-        return n, k / tp
-    return n / tp, k
 
 
 def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
@@ -297,9 +252,9 @@ def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
         compute_format=storage.compute_format,
         flop=2.0 * rows_total * n * k,
         weight_bytes=groups * n * k * storage.bytes_per_weight,
-        activation_bytes=rows_total * (2.0 * n + _input_bytes(storage.compute_format) * k),
+        activation_bytes=rows_total * (2.0 * n + input_bytes(storage.compute_format) * k),
         shape={
-            "wide_inputs": float(_input_bytes(storage.compute_format) > 1),
+            "wide_inputs": float(input_bytes(storage.compute_format) > 1),
             "m": rows_total,
             "n": n,
             "k": k,

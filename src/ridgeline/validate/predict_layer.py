@@ -13,9 +13,10 @@ from ridgeline.model.architecture import SoftmaxAttention
 from ridgeline.model.layout import Layout
 from ridgeline.model.work import Message, Operation
 from ridgeline.validate.chip_names import find_chip
+from ridgeline.validate.gemm_rows import gemm_operation
 from ridgeline.validate.model_names import architecture_named, find_model
 from ridgeline.validate.predict_collectives import cluster_of
-from ridgeline.validate.predict_kernels import EAGER_CALL_S, gemm_operation
+from ridgeline.validate.predict_kernels import EAGER_CALL_S
 from ridgeline.validate.prediction import (
     Answer,
     NotPredicted,
