@@ -49,6 +49,10 @@ GROUP_ROWS = {"hopper": 64.0, "blackwell": 128.0, "blackwell_ultra": 128.0}
 """Rows of the smallest tile of matrix instructions of a whole warp group (wgmma) or core (tcgen05),
 to which a grouped GEMM on its own pads every group; 16 elsewhere. Source: NVIDIA, PTX ISA 8.7."""
 
+PAIR_ROWS = 128.0
+"""Rows of the tile that two warp groups share where groups have more rows than one takes. Source:
+DeepSeek 2025, DeepGEMM (its choice of a block)."""
+
 _ATTENTION = frozenset({"attention", "latent_attention", "sparse_attention", "indexer"})
 
 
@@ -181,7 +185,7 @@ class Efficiency:
         """
         curve = self._find(kind, operation, device)[0]
         if kind == "gemm" and "tokens_per_expert" in operation.shape:
-            curve = replace(curve, row_tile=GROUP_ROWS.get(device.generation, 16.0))
+            curve = replace(curve, row_tile=_group_tile(operation, device))
         fitted = self.fitted.get(device.generation)
         checked = data_share(device) / (_ECC_SHARE if fitted and fitted.inline_ecc else 1.0)
         if checked != 1.0:
@@ -230,6 +234,14 @@ class Efficiency:
             compute_share=curve.compute_share / slower,
             bandwidth_share=curve.bandwidth_share / slower,
         )
+
+
+def _group_tile(operation: Operation, device: Device) -> Number:
+    least = GROUP_ROWS.get(device.generation)
+    if least is None:
+        return 16.0
+    many = np.greater(operation.shape["tokens_per_expert"], least)
+    return np.where(many, np.maximum(least, PAIR_ROWS), least)
 
 
 def data_share(device: Device) -> float:

@@ -63,3 +63,18 @@ def layer_shape(row: TruthRow) -> tuple[float, float]:
     if chosen[0].split == "row":
         return n, k / tp
     return n / tp, k
+
+
+_DRAWS = np.linspace(0.7, 1.3, 601)[:-1] + 0.0005
+
+
+def drawn_groups(mean: Array) -> tuple[Array, Array]:
+    """Return the share of groups that have rows at all, and the mean rows of those [1].
+
+    A group has ⌊mean · u⌋ rows, u uniform from 0.7 to 1.3, as the benchmark draws them.
+
+    Source: DeepSeek 2025, DeepGEMM, tests/generators.py.
+    """
+    counts = np.floor(mean[:, None] * _DRAWS)
+    touched = np.asarray(np.mean(counts > 0, axis=1), dtype=np.float64)
+    return touched, np.mean(counts, axis=1) / touched

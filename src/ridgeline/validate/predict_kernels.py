@@ -21,9 +21,10 @@ from ridgeline.model.layout import Layout
 from ridgeline.model.operations_attention import latent_operations, softmax_operations
 from ridgeline.model.precision import WEIGHT_CLASSES, Precision
 from ridgeline.model.scene import Scene
-from ridgeline.model.work import Operation, Step
+from ridgeline.model.work import Number, Operation, Step
 from ridgeline.validate.chip_names import find_chip
-from ridgeline.validate.gemm_rows import gemm_operation, input_bytes, layer_shape
+from ridgeline.validate.eager import HOST_SPREAD, eager_call_s
+from ridgeline.validate.gemm_rows import drawn_groups, gemm_operation, input_bytes, layer_shape
 from ridgeline.validate.model_names import architecture_named, find_model
 from ridgeline.validate.prediction import (
     SECONDS,
@@ -58,7 +59,12 @@ class KernelBatch:
         """Return the predicted time of every row [s]; samples stand in front of the rows."""
         times = [operation_time(o, self.device, efficiency.curve(o, self.device)).time_s
                  for o in self.operations]  # fmt: skip
-        return np.asarray(sum(times) + np.full(len(self.rows), self.extra_s))
+        host: Number = 1.0
+        if efficiency.draws:
+            launch = efficiency.draws[self.operations[0].family][0]
+            host = np.exp(HOST_SPREAD * np.asarray(launch))
+        extra_s = host * np.full(len(self.rows), self.extra_s)
+        return np.asarray(sum(times) + extra_s, dtype=np.float64)
 
     @property
     def flop(self) -> Array:
@@ -215,7 +221,8 @@ def _gemm(rows: list[TruthRow]) -> KernelBatch:
         m = _numbers(rows, "batch")
     word = {"fp16": "bf16"}.get(_word(form), _word(form)).replace("_block", "")
     most = "max " if rows[0].metric == _MAXIMUM else ""
-    return _batch(rows, [gemm_operation(form, m, n, k)], f"gemm {most}{word}")
+    operation = gemm_operation(form, m, n, k)
+    return _batch(rows, [operation], f"gemm {most}{word}", extra_s=_host_s(rows[0]))
 
 
 def _batch(
@@ -239,11 +246,15 @@ def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
 
     Engines' experts were measured with gather, activation and scatter. A library's kernel on its
     own has none of them: it is the library's dense kernel over the padded rows of all groups.
+    Its benchmarks draw the rows of each group, so that groups of one row on average are half empty.
     """
     form = weight_format(rows[0])
     storage = format_named(form)
     m, n, k = (_numbers(rows, c) for c in "MNK")
     groups = _numbers(rows, "local_experts")
+    if not _library(rows[0]):
+        touched, drawn = drawn_groups(m)
+        groups, m = groups * touched, drawn
     rows_total = m * groups
     operation = Operation(
         name="experts",
@@ -341,11 +352,6 @@ def _latent(rows: list[TruthRow]) -> KernelBatch:
     return _batch(rows, operations, "mla decode")
 
 
-EAGER_CALL_S = {"softmax": 12e-6, "layernorm": 48e-6, "gelu": 48e-6}
-"""Host time of one PyTorch call of 2023 on small inputs; serving engines capture their kernels in
-graphs instead."""
-
-
 def _elementwise(rows: list[TruthRow]) -> KernelBatch:
     """One element-wise or row-wise kernel over M × N elements (M where no N is given)."""
     elements = _numbers(rows, "M") * np.nan_to_num(_numbers(rows, "N"), nan=1.0)
@@ -357,5 +363,11 @@ def _elementwise(rows: list[TruthRow]) -> KernelBatch:
         activation_bytes=elements * 4.0,
         shape={},
     )
-    eager = EAGER_CALL_S.get(rows[0].text("op"), 12e-6) if "torch" in rows[0].engine.lower() else 0
-    return _batch(rows, [operation], "elementwise", extra_s=eager)
+    return _batch(rows, [operation], "elementwise", extra_s=_host_s(rows[0]))
+
+
+def _host_s(row: TruthRow) -> float:
+    """Return host time inside the measured one: profilers of kernels, and graphs, see none."""
+    if not row.engine.startswith("PyTorch ("):
+        return 0.0
+    return eager_call_s(row.text("op"), _device(row))

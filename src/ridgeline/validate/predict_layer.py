@@ -13,10 +13,10 @@ from ridgeline.model.architecture import SoftmaxAttention
 from ridgeline.model.layout import Layout
 from ridgeline.model.work import Message, Operation
 from ridgeline.validate.chip_names import find_chip
+from ridgeline.validate.eager import eager_call_s
 from ridgeline.validate.gemm_rows import gemm_operation
 from ridgeline.validate.model_names import architecture_named, find_model
 from ridgeline.validate.predict_collectives import cluster_of
-from ridgeline.validate.predict_kernels import EAGER_CALL_S
 from ridgeline.validate.prediction import (
     Answer,
     NotPredicted,
@@ -84,12 +84,11 @@ def _times(row: TruthRow) -> dict[str, float]:
     # Batched products of every head: the scores go through memory.
     for name in ("Q_mul_K", "A_mul_V"):
         moved = 2.0 * (scores + batch * heads * core.qk_head_dim * (new + keys))
-        times[name] = _local(row, 2.0 * scores * core.qk_head_dim, moved, "gemm")
-    times["Softmax"] = _local(row, 0.0, 4.0 * scores, "elementwise") + EAGER_CALL_S["softmax"]
+        times[name] = _local(row, 2.0 * scores * core.qk_head_dim, moved, "gemm", "gemm")
+    times["Softmax"] = _local(row, 0.0, 4.0 * scores, "elementwise", "softmax")
     for name in ("LayerNorm_MHA", "LayerNorm_FFN"):
-        times[name] = _local(row, 0.0, 4.0 * tokens * hidden, "elementwise")
-        times[name] += EAGER_CALL_S["layernorm"]
-    times["GeLU"] = _local(row, 0.0, 4.0 * tokens * inner, "elementwise") + EAGER_CALL_S["gelu"]
+        times[name] = _local(row, 0.0, 4.0 * tokens * hidden, "elementwise", "layernorm")
+    times["GeLU"] = _local(row, 0.0, 4.0 * tokens * inner, "elementwise", "gelu")
     message = Message(kind="all_reduce", payload_bytes=2.0 * tokens * hidden, group=tp, axis="tp")
     cost = collective_time(
         message,
@@ -104,10 +103,10 @@ def _times(row: TruthRow) -> dict[str, float]:
 
 def _gemm(row: TruthRow, m: float, n: float, k: float) -> float:
     operation = gemm_operation("bf16", *(np.array(x) for x in (m, n, k)))
-    return _seconds(row, operation)
+    return _seconds(row, operation) + eager_call_s("gemm", find_chip(row.chip).device)
 
 
-def _local(row: TruthRow, flop: float, moved: float, family: str) -> float:
+def _local(row: TruthRow, flop: float, moved: float, family: str, call: str) -> float:
     operation = Operation(
         name="layer",
         family="gemm" if family == "gemm" else "elementwise",
@@ -117,7 +116,7 @@ def _local(row: TruthRow, flop: float, moved: float, family: str) -> float:
         activation_bytes=moved,
         shape={"m": 1e6, "n": 1e6, "k": 1e3},
     )
-    return _seconds(row, operation)
+    return _seconds(row, operation) + eager_call_s(call, find_chip(row.chip).device)
 
 
 def _seconds(row: TruthRow, operation: Operation) -> float:

@@ -225,5 +225,7 @@ def test_a_grouped_gemm_on_its_own_pads_each_group_to_a_matrix_tile():
     for device, rows in (("h100-sxm", 64), ("b200-sxm", 128), ("a100-sxm-80", 16)):
         curve = CALIBRATED.curve(operation("gemm", **shape), Catalog().device(device))
         assert curve.row_tile == rows
+    many = operation("gemm", m=130, n=128, k=128, tokens_per_expert=65)
+    assert CALIBRATED.curve(many, Catalog().device("h100-sxm")).row_tile == 128
     plain = operation("gemm", m=64, n=128, k=128)
     assert CALIBRATED.curve(plain, Catalog().device("h100-sxm")).row_tile == 0
