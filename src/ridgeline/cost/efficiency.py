@@ -53,6 +53,9 @@ PAIR_ROWS = 128.0
 """Rows of the tile that two warp groups share where groups have more rows than one takes. Source:
 DeepSeek 2025, DeepGEMM (its choice of a block)."""
 
+_MORE_POWER = 0.6
+"""See `powered_share`."""
+
 _ATTENTION = frozenset({"attention", "latent_attention", "sparse_attention", "indexer"})
 
 
@@ -255,9 +258,10 @@ def data_share(device: Device) -> float:
 def powered_share(share: float, *, fitted_flop_per_joule: float, flop_per_joule: float) -> float:
     """Return the share of peak arithmetic reaches on a device with another power budget [1].
 
-    Under load a clock gives way until power fits; power grows as its cube (f·V², V ∝ f), so
+    Under load a clock gives way until power fits. Below full clock power grows as its cube (f·V²,
+    V ∝ f); a clock that gave way already has its voltage near the floor, and more power buys more:
 
-        c′ = c · (p_fitted / p)^(1/3), at most 0.95
+        c′ = c · (p_fitted / p)^x, at most 0.95,  x = 1/3 to less power, 0.6 to more
 
     where p is peak over rated power. A cut-down device (H20) runs at full clock, a card of half
     the power (H100 PCIe) does not.
@@ -267,13 +271,17 @@ def powered_share(share: float, *, fitted_flop_per_joule: float, flop_per_joule:
         fitted_flop_per_joule: Theirs.
         flop_per_joule: Of the device at hand.
 
-    Source: first principles (dynamic power of CMOS); 0.95 as in MOST_SHARE.
+    Source: first principles (dynamic power of CMOS); 0.6: one chip at 750 and 1000 W, MI300X and
+    MI325X, multiplies bf16 at 708 and 843, fp8 at 1273 and 1519 TFLOP/s (Sander et al. 2025,
+    Measuring Max-Achievable FLOPs, Part 2, ROCm blogs); 0.95 as in MOST_SHARE.
 
-    >>> round(powered_share(0.6, fitted_flop_per_joule=2.0, flop_per_joule=1.0), 3)
-    0.756
+    >>> round(powered_share(0.6, fitted_flop_per_joule=1.0, flop_per_joule=2.0), 3)
+    0.476
     """
-    faster = (fitted_flop_per_joule / flop_per_joule) ** (1 / 3)
-    return share * faster if faster < 1 else max(share, min(share * faster, MOST_SHARE))
+    ratio = fitted_flop_per_joule / flop_per_joule
+    if ratio < 1:
+        return share * ratio ** (1 / 3)
+    return max(share, min(share * ratio**_MORE_POWER, MOST_SHARE))
 
 
 def _chosen(many: Number, prefill: Curve, decode: Curve) -> Curve:
