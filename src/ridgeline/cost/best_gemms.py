@@ -45,10 +45,14 @@ _PUBLISHED = {
     ("bf16", "mi325x"): 843 / 1307.4,
     ("fp8", "mi300x"): 1273 / 2614.9,
     ("fp8", "mi325x"): 1519 / 2614.9,
+    ("bf16", "rtx-4090"): 179.2 / 165.2,
+    ("fp8", "rtx-4090"): 354.3 / 330.3,
+    ("bf16", "rtx-5090"): 254.0 / 209.5,
     ("bf16", "gaudi2"): MOST_SHARE,
     ("fp8", "gaudi2"): MOST_SHARE,
 }
 """Source: Sander et al. 2025, Measuring Max-Achievable FLOPs, Part 2, ROCm blogs (hipBLASLt);
+xzwgit, gpu-flops-bench (cuBLASLt, cards that pass their rated clock);
 Gaudi 2 `frequently exceeds 90 %` at plain operators: Lee et al. 2025, arXiv:2503.09975."""
 
 _UNSEEN_SPREAD = 0.2

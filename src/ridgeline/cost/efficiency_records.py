@@ -70,6 +70,12 @@ _MAMF = {"cdna3": (0.514 * 0.604) ** 0.5, "gaudi2": 0.95}
 MI325X 784.9 of 1300; Gaudi 2 418.7 of 432. Source: Bekman, Machine Learning Engineering, MAMF."""
 
 
+_GAMING = {"rtx-4090": "ada", "rtx-5090": "blackwell_rtx"}
+"""Cards whose bf16 GEMMs pass the peak at the rated clock (179 of 165, 254 of 210 TFLOP/s): matrix
+units at half rate leave power for a higher one. They count as reaching it, so that the roofline
+stays a bound. Source: xzwgit, gpu-flops-bench (cuBLASLt)."""
+
+
 def _records() -> dict[_Key, Curve]:
     records = {(f.kind, f.form, f.generation): _curve(f) for f in FITS}
     groups: dict[tuple[str, str], list[Fit]] = {}
@@ -79,6 +85,9 @@ def _records() -> dict[_Key, Curve]:
     for generation, share in _MAMF.items():
         prior = records["gemm", "bf16", "*"]
         records["gemm", "bf16", generation] = replace(prior, compute_share=share)
+    for name, generation in _GAMING.items():
+        family = records["gemm", "bf16", generation]
+        records["gemm", "bf16", name] = replace(family, compute_share=1.0)
     return records
 
 

@@ -45,3 +45,10 @@ def test_the_best_shape_by_hand():
 def test_a_vendors_own_figure_goes_first():
     assert rate("mi300x") == pytest.approx(708, rel=1e-3)
     assert rate("mi325x") == pytest.approx(843, rel=1e-3)
+    assert rate("rtx-4090") == pytest.approx(179.2, rel=1e-3)
+
+
+def test_gaming_cards_reach_their_rated_peak():
+    device, operation = open_catalog(None).device("rtx-4090"), square(8192.0)
+    assert CALIBRATED.curve(operation, device).compute_share == 1.0
+    assert rate("rtx-4090", CALIBRATED) == pytest.approx(165.2, rel=0.08)
