@@ -22,7 +22,7 @@ MOST_DECODE_TOKENS = 16
 
 MOST_SHARE = 0.95
 """Best share of a dense peak that a large GEMM reaches: of 1000 bf16 shapes on data-centre devices
-at most 4 pass it (vLLM's), none with two other engines. Source: measurements of dev/best_gemms.py."""
+at most 4 pass it (vLLM's), none of two other engines'. Source: as cost.best_gemms."""
 
 _NEAR = {"fp8": "fp8_block", "fp8_block": "fp8", "w8a16": "w4a16", "w4a8": "fp8"}
 """Where a format was not measured on a generation: one with the same arithmetic there."""
