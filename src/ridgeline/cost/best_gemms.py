@@ -45,6 +45,8 @@ _PUBLISHED = {
     ("bf16", "mi325x"): 843 / 1307.4,
     ("fp8", "mi300x"): 1273 / 2614.9,
     ("fp8", "mi325x"): 1519 / 2614.9,
+    ("fp8", "mi355x"): 3130 / 5033,
+    ("bf16", "mi355x"): 3130 / 5033 * (708 / 1307.4) / (1273 / 2614.9),
     ("bf16", "rtx-4090"): 179.2 / 165.2,
     ("fp8", "rtx-4090"): 354.3 / 330.3,
     ("bf16", "rtx-5090"): 254.0 / 209.5,
@@ -52,6 +54,7 @@ _PUBLISHED = {
     ("fp8", "gaudi2"): MOST_SHARE,
 }
 """Source: Sander et al. 2025, Measuring Max-Achievable FLOPs, Part 2, ROCm blogs (hipBLASLt);
+Cao et al. 2026, FP8 GEMM Optimization on CDNA 4, ROCm blogs (bf16 to fp8 as on CDNA 3);
 xzwgit, gpu-flops-bench (cuBLASLt, cards that pass their rated clock);
 Gaudi 2 `frequently exceeds 90 %` at plain operators: Lee et al. 2025, arXiv:2503.09975."""
 
