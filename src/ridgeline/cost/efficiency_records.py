@@ -70,7 +70,6 @@ _TYPICAL_OF_BEST = 0.96
 
 _PUBLISHED = {
     ("bf16", "cdna3"): _TYPICAL_OF_BEST * (708 * 843) ** 0.5 / 1307.4,
-    ("fp8", "cdna3"): _TYPICAL_OF_BEST * (1273 * 1519) ** 0.5 / 2614.9,
     ("bf16", "gaudi2"): MOST_SHARE,
     ("fp8", "gaudi2"): MOST_SHARE,
 }
