@@ -50,8 +50,8 @@ GROUP_ROWS = {"hopper": 64.0, "blackwell": 128.0, "blackwell_ultra": 128.0}
 to which a grouped GEMM on its own pads every group; 16 elsewhere. Source: NVIDIA, PTX ISA 8.7."""
 
 PAIR_ROWS = 128.0
-"""Rows of the tile that two warp groups share where groups have more rows than one takes. Source:
-DeepSeek 2025, DeepGEMM (its choice of a block)."""
+"""Rows of the tile that groups of more rows than one warp group takes pad to: DeepGEMM's for rows
+in a list; otherwise it takes 64, 128 or 256 by waves, which 128 stands for. Source: its gemm.py."""
 
 _MORE_POWER = 0.6
 """See `powered_share`."""

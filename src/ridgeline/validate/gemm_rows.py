@@ -73,7 +73,7 @@ def drawn_groups(mean: Array) -> tuple[Array, Array]:
 
     A group has ⌊mean · u⌋ rows, u uniform from 0.7 to 1.3, as the benchmark draws them.
 
-    Source: DeepSeek 2025, DeepGEMM, tests/generators.py.
+    Source: DeepSeek 2025, DeepGEMM, tests/generators.py; InferSim's kernel_benchmark alike.
     """
     counts = np.floor(mean[:, None] * _DRAWS)
     touched = np.asarray(np.mean(counts > 0, axis=1), dtype=np.float64)
