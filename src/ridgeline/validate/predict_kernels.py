@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ridgeline.cost.best_gemms import BEST_GEMM
 from ridgeline.cost.efficiency import Efficiency, sampled
-from ridgeline.cost.roofline import operation_time
+from ridgeline.cost.roofline import arithmetic_format, operation_time
 from ridgeline.errors import RidgelineError
 from ridgeline.hardware import Device
 from ridgeline.model.architecture import LatentAttention, SoftmaxAttention
@@ -27,12 +27,14 @@ from ridgeline.validate.eager import HOST_SPREAD, eager_call_s
 from ridgeline.validate.gemm_rows import drawn_groups, gemm_operation, input_bytes, layer_shape
 from ridgeline.validate.model_names import architecture_named, find_model
 from ridgeline.validate.prediction import (
+    IMPOSSIBLE,
     SECONDS,
     Answer,
     NotPredicted,
     Prediction,
     default_efficiency,
     in_unit,
+    is_impossible,
 )
 from ridgeline.validate.set_up import engine_of
 from ridgeline.validate.truth_rows import TruthRow
@@ -70,6 +72,15 @@ class KernelBatch:
     def flop(self) -> Array:
         """Of every row."""
         return np.asarray(sum(o.flop for o in self.operations) + np.zeros(len(self.rows)))
+
+    @property
+    def peak_s(self) -> Array:
+        """Of every row: its arithmetic at the dense peak [s]."""
+        peaks = self.device.peak_flop_per_s
+        return np.asarray(
+            sum(o.flop / peaks[arithmetic_format(self.device, o.compute_format)]
+                for o in self.operations)
+        )  # fmt: skip
 
     @property
     def measured_s(self) -> Array:
@@ -186,7 +197,11 @@ def _answers(batch: KernelBatch, efficiency: Efficiency) -> dict[str, Answer]:
     samples = batch.seconds(sampled(efficiency, num=_SAMPLES, seed=0))
     edges = np.quantile(samples, [0.1, 0.9], axis=0)
     result: dict[str, Answer] = {}
+    least, measured = np.zeros(len(rows)) + batch.peak_s, batch.measured_s
     for i, row in enumerate(rows):
+        if is_impossible(float(measured[i]), float(least[i])):
+            result[row.id] = IMPOSSIBLE
+            continue
         seconds = float(total[i])
         low, high = sorted(_value(row, float(edge[i]), float(flop[i])) for edge in edges)
         bound = "compute" if compute[i] > memory[i] else "memory"

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ridgeline.errors import InfeasibleError, RidgelineError
-from ridgeline.phase.closed_loop import closed_loop
+from ridgeline.phase.band import ratio_band
+from ridgeline.phase.closed_loop import ClosedLoop, closed_loop
 from ridgeline.phase.deployment import Deployment, fits, largest_that_fits, step_breakdown
 from ridgeline.study.deploy import cache_copies
 from ridgeline.validate.prediction import Answer, NotPredicted, Prediction
 from ridgeline.validate.set_up import SetUp, layout_of, set_up
 from ridgeline.validate.truth_rows import TruthRow
 
+Array = NDArray[np.float64]
 _MAX_BATCH = 2048
 _BUDGET = 8192.0
 _TP = (1, 2, 4, 8)
@@ -109,19 +112,28 @@ def _saturated(row: TruthRow, found: SetUp, isl: float, osl: float) -> Predictio
     groups = 1.0 if d.layout is None else float(np.max(d.layout.dp))
     most = max(min(most, int(_BUDGET * groups * osl / isl)), 1)
     batch = np.unique(np.round(np.geomspace(1, most, 12))).astype(float)
-    loop = closed_loop(
-        d,
-        concurrency=batch,
-        isl=isl,
-        osl=osl,
-        budget=_BUDGET,
-        scheduling="mixed" if d.engine is None else d.engine.scheduling,
-    )
-    # A freed seat is filled at once: every one of the B seats decodes or prefills all the time.
-    rate = batch / (osl * (loop.decode_s + loop.launch_s) + batch * loop.prompt_s)
+
+    def solved(deployment: Deployment, batch: Array) -> ClosedLoop:
+        return closed_loop(
+            deployment,
+            concurrency=batch,
+            isl=isl,
+            osl=osl,
+            budget=_BUDGET,
+            scheduling="mixed" if d.engine is None else d.engine.scheduling,
+        )
+
+    def cycle_s(loop: ClosedLoop, batch: Array) -> Array:
+        # A freed seat is filled at once: all B seats decode or prefill all the time.
+        return osl * (loop.decode_s + loop.launch_s) + batch * loop.prompt_s
+
+    loop = solved(d, batch)
+    rate = batch / cycle_s(loop, batch)
     best = int(np.argmax(rate))
+    there = batch[best : best + 1]
+    edges = ratio_band(d, lambda sample: cycle_s(solved(sample, there), there))
     bound = step_breakdown(
-        d, phase="decode", batch=batch[best : best + 1], context=np.array([isl + osl / 2])
+        d, phase="decode", batch=there, context=np.array([isl + osl / 2])
     ).bound_by()
     prefill = batch[best] * loop.prompt_s[best] > osl * loop.decode_s[best]
     value = float(rate[best] * osl) * replicas
@@ -132,4 +144,6 @@ def _saturated(row: TruthRow, found: SetUp, isl: float, osl: float) -> Predictio
         bound="prefill of others" if prefill else str(np.atleast_1d(bound)[0]),
         family="offline max",
         flags=found.flags,
+        p10=value / float(edges[1][0]),
+        p90=value / float(edges[0][0]),
     )

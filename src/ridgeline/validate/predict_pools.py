@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ridgeline.errors import RidgelineError
+from ridgeline.phase.band import ratio_band
 from ridgeline.phase.deployment import Deployment, fits, largest_that_fits, step_breakdown
 from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
 from ridgeline.validate.set_up import SetUp, set_up
@@ -20,6 +21,7 @@ Array = NDArray[np.float64]
 _POOL = re.compile(r"(\d+)x\(tp(\d+),ep(\d+),dpattn=(True|False)\)")
 _ROUNDS = 6
 _MOST_SEATS = 2**16
+_PROMPTS = "prefill pool"
 
 
 def predict_pools(rows: Sequence[TruthRow]) -> dict[str, Answer]:
@@ -72,7 +74,8 @@ def _item(row: TruthRow) -> _Item | None:
 
 def _batch(items: list[_Item]) -> dict[str, Answer]:
     isl, osl, c = (np.array([getattr(x, k) for x in items]) for k in ("isl", "osl", "concurrency"))
-    tpot, rate, bound = _solve(items[0].prefill, items[0].decode, isl, osl, c)
+    tpot, rate, bound, batch = _solve(items[0].prefill, items[0].decode, isl, osl, c)
+    prompts, tokens = _edges(items[0].prefill[1], items[0].decode[1], isl, osl, batch)
     answers: dict[str, Answer] = {}
     for i, item in enumerate(items):
         row, devices = item.row, item.row.count("n_chips")
@@ -85,16 +88,47 @@ def _batch(items: list[_Item]) -> dict[str, Answer]:
         else:
             answers[row.id] = NotPredicted(reason=f"metric `{row.metric}` of pools")
             continue
+        limit = str(bound[i])
+        quick, slow = (float(e[i]) for e in (prompts if limit == _PROMPTS else tokens))
+        if family == "pools tpot":
+            quick, slow = (1 / float(e[i]) for e in reversed(tokens))
         answers[row.id] = Prediction(
-            value=value, bound=str(bound[i]), family=family, flags=item.decode[1].flags
+            value=value,
+            bound=limit,
+            family=family,
+            flags=item.decode[1].flags,
+            p10=value / slow,
+            p90=value / quick,
         )
     return answers
 
 
+def _edges(
+    prefill: SetUp, decode: SetUp, isl: Array, osl: Array, batch: Array
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Return the 10 and 90 % ratios of a prompt and of a decode step to themselves [1]."""
+
+    def prompt_s(d: Deployment) -> Array:
+        return np.asarray(step_breakdown(d, phase="prefill", batch=_groups(d), context=isl).step_s)
+
+    def token_s(d: Deployment) -> Array:
+        context = isl + osl / 2
+        step = step_breakdown(d, phase="decode", batch=np.maximum(batch, 1.0), context=context)
+        return np.asarray(step.step_s)
+
+    return ratio_band(prefill.deployment, prompt_s), ratio_band(decode.deployment, token_s)
+
+
+def _groups(deployment: Deployment) -> float:
+    return 1.0 if deployment.layout is None else float(np.max(deployment.layout.dp))
+
+
 def _solve(
     prefill: tuple[int, SetUp], decode: tuple[int, SetUp], isl: Array, osl: Array, c: Array
-) -> tuple[Array, Array, NDArray[np.str_]]:
-    """Return TPOT, requests per second and the limit: c requests cycle through both pools.
+) -> tuple[Array, Array, NDArray[np.str_], Array]:
+    """Return TPOT, requests per second, the limit and the batch of a decode worker.
+
+    c requests cycle through both pools.
 
     A prefill worker takes one prompt per attention group at a time; decode workers share the
     rest evenly, as far as their memory holds them.
@@ -104,7 +138,7 @@ def _solve(
         B    = rate · (O - 1)·TPOT / decode workers
     """
     pool = prefill[1].deployment
-    groups = 1.0 if pool.layout is None else float(np.max(pool.layout.dp))
+    groups = _groups(pool)
     whole = np.asarray(step_breakdown(pool, phase="prefill", batch=groups, context=isl).step_s)
     most = prefill[0] * groups / whole
     ttft = whole + (0.0 if pool.engine is None else pool.engine.first_token_s)
@@ -126,7 +160,7 @@ def _solve(
         held = decode[0] * seats / think
         rate = np.minimum(np.minimum(c / (ttft + think), most), held)
         batch = 0.5 * batch + 0.5 * rate * think / decode[0]
-    return tpot, rate, np.where(rate >= most, "prefill pool", bound)
+    return tpot, rate, np.where(rate >= most, _PROMPTS, bound), batch
 
 
 def _seats(deployment: Deployment, isl: Array, osl: Array) -> Array:

@@ -15,7 +15,14 @@ from ridgeline.model.work import Step
 from ridgeline.phase.band import band, ratio_band
 from ridgeline.phase.breakdown import Breakdown, breakdown
 from ridgeline.phase.deployment import Deployment, Phase, step_breakdown
-from ridgeline.validate.prediction import SECONDS, Answer, NotPredicted, Prediction
+from ridgeline.validate.prediction import (
+    IMPOSSIBLE,
+    SECONDS,
+    Answer,
+    NotPredicted,
+    Prediction,
+    is_impossible,
+)
 from ridgeline.validate.set_up import SetUp, layout_of, set_up
 from ridgeline.validate.truth_rows import TruthRow
 
@@ -86,7 +93,12 @@ def is_local(row: TruthRow) -> bool:
 def _answer(
     row: TruthRow, seconds: float, tokens: float, step: Breakdown, index: int, family: str,
     flags: tuple[str, ...], ratios: tuple[float, float],
-) -> Prediction:  # fmt: skip
+) -> Answer:  # fmt: skip
+    published = row.value * SECONDS[row.unit] if row.unit in SECONDS else tokens / row.value
+    peaks = np.atleast_1d(step.peak_s)
+    if is_impossible(published, float(peaks[min(index, peaks.size - 1)])):
+        return IMPOSSIBLE
+
     def stated(time_s: float) -> float:
         return time_s / SECONDS[row.unit] if row.unit in SECONDS else tokens / time_s
 

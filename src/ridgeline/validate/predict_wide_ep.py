@@ -12,7 +12,9 @@ from ridgeline.errors import RidgelineError
 from ridgeline.model.architecture import SoftmaxAttention
 from ridgeline.model.precision import Precision
 from ridgeline.model.state import kv_entry_bytes
-from ridgeline.phase.deployment import step_breakdown, two_batch_step_s
+from ridgeline.model.work import Number
+from ridgeline.phase.band import ratio_band
+from ridgeline.phase.deployment import Deployment, Phase, step_breakdown, two_batch_step_s
 from ridgeline.validate.chip_names import find_chip
 from ridgeline.validate.model_names import architecture_named
 from ridgeline.validate.prediction import Answer, NotPredicted, Prediction
@@ -46,6 +48,7 @@ def _wide(row: TruthRow) -> Answer:
     if "balanced" in words and "unbalanced" not in words:
         deployment = replace(deployment, imbalance=None)
     overlap = ("tbo" in words or "two micro-batch" in words) and "without tbo" not in words
+    phase: Phase
     if found[1] == "input":
         prompt = row.number("input_len") or 4096.0
         batch = batch / prompt
@@ -53,17 +56,24 @@ def _wide(row: TruthRow) -> Answer:
     else:
         phase, context, tokens = "decode", row.number("context_len") or 4096.0, 1.0
     total = batch * ranks
-    if overlap:
-        seconds = two_batch_step_s(deployment, phase=phase, batch=total, context=context)
-    else:
-        seconds = step_breakdown(deployment, phase=phase, batch=total, context=context).step_s
-    bound = step_breakdown(deployment, phase=phase, batch=total, context=context).bound_by()
-    value = batch * tokens / float(np.asarray(seconds))
+    where = {"batch": np.array([total]), "context": np.array([context])}
+
+    def seconds(d: Deployment) -> Number:
+        if overlap:
+            return two_batch_step_s(d, phase=phase, **where)
+        return step_breakdown(d, phase=phase, **where).step_s
+
+    bound = step_breakdown(deployment, phase=phase, **where).bound_by()
+    nodes = _PER_NODE if found[2] == "node" else 1
+    value = batch * tokens * nodes / float(np.asarray(seconds(deployment)).ravel()[0])
+    quick, slow = (float(edge[0]) for edge in ratio_band(deployment, seconds))
     return Prediction(
-        value=value * (_PER_NODE if found[2] == "node" else 1),
+        value=value,
         bound=str(np.atleast_1d(bound)[0]),
         family=f"wide-EP {phase}",
         flags=setup.flags,
+        p10=value / slow,
+        p90=value / quick,
     )
 
 

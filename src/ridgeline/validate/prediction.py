@@ -38,6 +38,18 @@ class NotPredicted:
     reason: str
 
 
+IMPOSSIBLE = NotPredicted(
+    reason="published as faster than the peak arithmetic of its devices: set-up or figure is wrong"
+)
+_MOST_PEAK = 1.25
+"""Of a datasheet peak: cards run above their rated clock, by up to a tenth."""
+
+
+def is_impossible(published_s: float, peak_s: float) -> bool:
+    """Whether a measured time is too short for its arithmetic at the dense peak [s]."""
+    return published_s * _MOST_PEAK < peak_s
+
+
 Answer = Prediction | NotPredicted
 Answers = Mapping[str, Answer]
 """By row id."""

@@ -61,13 +61,61 @@ def test_sampled_bands_count_where_there_are_any():
 
 def test_kernels_steps_and_loops_carry_their_band():
     """Every predicted packaged kernel, step and closed loop has p10 < value < p90."""
-    kinds = ("gemm bf16", "decode attention", "decode step", "local prefill", "serving tpot")
+    kinds = ("gemm bf16", "decode attention", "decode step", "local prefill", "serving tpot",
+             "offline max", "wide-EP decode")  # fmt: skip
     scored = [x.prediction for x in validate_truth().report.scored if x.row.metric != "itl_slope"]
     for kind in kinds:
         mine = [p for p in scored if p.family == kind]
         assert mine
         assert all(p.p10 is not None and p.p90 is not None for p in mine)
         assert all(p.p10 < p.value < p.p90 for p in mine)
+
+
+def test_what_no_device_can_do_is_listed_and_not_scored():
+    """2 · 4096³ FLOP take 139 µs at 989 TFLOP/s; a rated clock is passed by a tenth, not by half.
+    A prompt of 8,192 tokens of Llama-2-70B on two A100 takes 1.8 s at their peak.
+    """  # noqa: D205 - one sentence
+    shape = "bf16,,,4096,4096,4096,,"
+    found = rows(
+        f"1,kernel,,H100 SXM,gemm_latency,us,130,Y,,{shape}",
+        f"2,kernel,,H100 SXM,gemm_latency,us,90,Y,,{shape}",
+        "3,x,Llama-2-70B,A100 SXM 80GB,prefill_latency,ms,1000,Y,prefill,fp16,16,512,,,,2,vLLM 0.2",
+        "4,x,Llama-2-70B,A100 SXM 80GB,prefill_latency,ms,3000,Y,prefill,fp16,16,512,,,,2,vLLM 0.2",
+    )
+    answers = predict(found)
+    assert isinstance(answers["1"], Prediction)
+    assert isinstance(answers["4"], Prediction)
+    for impossible in ("2", "3"):
+        answer = answers[impossible]
+        assert isinstance(answer, NotPredicted)
+        assert "faster than the peak" in answer.reason
+
+
+def test_rows_that_name_an_engine_are_scored_with_its_kernels():
+    """The decode kernel of vLLM on a 4090 launches later than the mean of the engines'."""
+    head = "id,area,chip,metric,unit,value,scorable,engine,heads,kv_heads,head_dim,batch,kv_len\n"
+    line = "kernel,RTX 4090,attention_decode_latency,us,100,Y,{},32,8,128,8,256\n"
+    lines = [head, "1," + line.format("vLLM 0.19"), "2," + line.format("home-made")]
+    answers = predict(read_rows(lines, file="f"))
+    own, mean = answers["1"], answers["2"]
+    assert isinstance(own, Prediction)
+    assert isinstance(mean, Prediction)
+    assert own.value > 1.1 * mean.value
+
+
+def test_an_unstated_layout_of_a_latent_cache_is_the_faster_of_two():
+    """DeepSeek-R1 on 8 B200: tp 8 keeps the latent cache eight times; attention data parallel
+    once, so more requests fit. A stated tp is taken as it is.
+    """  # noqa: D205 - one sentence
+    head = "id,area,model,chip,metric,unit,value,scorable,tp,n_chips,input_len,output_len,w_dtype\n"
+    what = "serving_offline_mlperf,DeepSeek-R1,B200,output_throughput_total,tok/s,1,P"
+    line = what + ",{},8,800,4000,nvfp4\n"
+    lines = [head, "1," + line.format(""), "2," + line.format(8)]
+    answers = predict(read_rows(lines, file="f"))
+    free, stated = answers["1"], answers["2"]
+    assert isinstance(free, Prediction)
+    assert isinstance(stated, Prediction)
+    assert free.value > 1.5 * stated.value
 
 
 def test_what_is_not_predicted_is_listed_and_never_an_error_of_zero():
