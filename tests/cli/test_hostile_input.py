@@ -313,3 +313,17 @@ def test_memory_that_is_not_there(
     code, said = stop(["list", "devices"], capsys)
     assert code == 2
     assert "more memory than" in said
+
+
+@pytest.mark.parametrize("verb", ["prices list", "estimate llama-3.1-8b --on h100-sxm"])
+def test_an_answer_has_one_form(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = stop([*verb.split(), "--json", "--csv"], capsys)
+    assert code == 2
+    assert "--json and --csv exclude each other" in said
+    assert stop(["list", "devices", "--json", "--json"], capsys)[0] == 0
+
+
+def test_a_pattern_that_no_price_contains(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = stop(["prices", "list", "gpt-5-nonesuch"], capsys)
+    assert code == 2
+    assert said.startswith("Error: No price of 'gpt-5-nonesuch'")

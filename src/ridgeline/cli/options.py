@@ -39,24 +39,43 @@ def refuse_unused(why: str, *names: str) -> None:
         raise click.UsageError(f"{flag} has no effect {why}: leave it out.")
 
 
+_FORMS = {
+    "json": "Print JSON: SI units, full precision.",
+    "csv": "Print the rows as CSV in SI units.",
+    "markdown": "Print the rows as Markdown.",
+}
+
+
+class _Style(click.Option):
+    """One of the flags that choose the form of the answer: two of them are refused."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        super().add_to_parser(parser, ctx)
+        found = parser._long_opt[self.opts[0]]  # noqa: SLF001 - click offers no other place
+        process = found.process
+
+        def once(value: Any, state: Any) -> None:
+            other = state.opts.get("style")
+            if other not in (None, self.flag_value):
+                raise click.UsageError(
+                    f"--{other} and {self.opts[0]} exclude each other: an answer has one form."
+                    " Leave one of them out."
+                )
+            process(value, state)
+
+        found.process = once
+
+
 def output_options(*, rows: bool = True) -> Decorator:
     """Add --report, --json, and --csv and --markdown where rows come out; the value is `style`."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         function = with_report(function)
-        function = click.option(
-            "--json", "style", flag_value="json", help="Print JSON: SI units, full precision."
-        )(function)
-        if rows:
-            function = click.option(
-                "--csv", "style", flag_value="csv", help="Print the rows as CSV in SI units."
-            )(function)
-            function = click.option(
-                "--markdown", "style", flag_value="markdown", help="Print the rows as Markdown."
-            )(function)
-        return click.option("--text", "style", flag_value="text", default="text", hidden=True)(
-            function
-        )
+        for form, what in _FORMS.items() if rows else (("json", _FORMS["json"]),):
+            flag = click.option(f"--{form}", "style", cls=_Style, flag_value=form, help=what)
+            function = flag(function)
+        text = {"flag_value": "text", "default": "text", "hidden": True}
+        return click.option("--text", "style", cls=_Style, **text)(function)
 
     return decorate
 

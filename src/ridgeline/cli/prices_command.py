@@ -11,6 +11,7 @@ import click
 
 from ridgeline.cli.options import output_options, refuse_unused
 from ridgeline.cli.prices_serving import breakeven_command, margin_command, modes_command
+from ridgeline.errors import UnknownNameError
 
 TIERS = ("standard", "batch", "flex", "priority", "fast", "balanced", "ultrafast")
 
@@ -90,6 +91,9 @@ def list_command(
     from ridgeline.study import prices as study  # noqa: PLC0415
 
     rows = study.listed(pattern, on=_on(date), hour=hour, price_file=price_file, tier=tier)
+    if pattern.strip() and not rows:
+        known = {row.id for row in study.all_rows(price_file) if row.tier == tier}
+        raise UnknownNameError("price of", pattern, known, list_command="ridgeline prices list")
     if style == "json":
         _echo_json(report.rows_json(rows, _on(date)))
         return
