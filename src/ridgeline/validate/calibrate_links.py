@@ -45,7 +45,7 @@ def calibrate_links(
         if isinstance(answer, NotPredicted) or kind is None:
             reasons[answer.reason if isinstance(answer, NotPredicted) else _EXCHANGE] += 1
             continue
-        name = find_chip(row.chip).device.id
+        name = find_chip(row.machine).device.id
         if device is None or name == device:
             groups[kind, name].append(row)
     refused = [Refusal(what=f"{n} rows", reason=reason) for reason, n in reasons.items()]
@@ -67,7 +67,7 @@ def _fit(kind: str, device: str, rows: list[TruthRow]) -> FittedRecord | Refusal
     for row in rows:
         message = library_message(row)
         if message is not None:
-            batches[row.chip, float(message.group)].append((row, message))
+            batches[row.machine, float(message.group)].append((row, message))
     ordered = [row for batch in batches.values() for row, _ in batch]
     together = [
         (chip, replace(batch[0][1], payload_bytes=np.array([m.payload_bytes for _, m in batch])))

@@ -55,7 +55,7 @@ def _one(row: TruthRow) -> Answer:
     asked = library_message(row)
     if asked is None:
         return NotPredicted(reason=f"collective metric `{row.metric}` is not modelled")
-    cost = library_cost(asked, row.chip)
+    cost = library_cost(asked, row.machine)
     ranks = float(asked.group)
     if "busbw" in row.metric:
         value = float(asked.payload_bytes) * 2 * (ranks - 1) / ranks / float(cost.time_s) / 1e9
@@ -153,7 +153,7 @@ def _expert_exchange(row: TruthRow) -> Answer:
     combine = row.metric.startswith("combine")
     width = 1.0 if "fp8" in row.text("compute_dtype") and not combine else 2.0
     payload = tokens * top_k * hidden * width
-    cluster = cluster_of(row.chip, ranks)
+    cluster = cluster_of(row.machine, ranks)
     groups, top_groups = 1, 1
     if "top-4 groups" in row.text("setup"):
         groups, top_groups = 8, 4

@@ -117,7 +117,7 @@ def kernel_batches(rows: Sequence[TruthRow]) -> tuple[list[KernelBatch], dict[st
         if handler is None:
             answers[row.id] = NotPredicted(reason=f"kernel metric `{row.metric}` is not modelled")
             continue
-        batches[handler, (row.chip, row.metric, *_static(row))].append(row)
+        batches[handler, (row.machine, row.metric, *_static(row))].append(row)
     for (handler, _), batch in batches.items():
         try:
             found.append(handler(batch))
@@ -253,7 +253,7 @@ def _batch(
 
 
 def _device(row: TruthRow) -> Device:
-    return find_chip(row.chip).device
+    return find_chip(row.machine).device
 
 
 def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:

@@ -92,7 +92,7 @@ def _times(row: TruthRow) -> dict[str, float]:
     message = Message(kind="all_reduce", payload_bytes=2.0 * tokens * hidden, group=tp, axis="tp")
     cost = collective_time(
         message,
-        cluster_of(row.chip, tp),
+        cluster_of(row.machine, tp),
         Layout(tp=tp),
         efficiency=default_network(),
         algorithms=("ring", "ring_ll"),
@@ -103,7 +103,7 @@ def _times(row: TruthRow) -> dict[str, float]:
 
 def _gemm(row: TruthRow, m: float, n: float, k: float) -> float:
     operation = gemm_operation("bf16", *(np.array(x) for x in (m, n, k)))
-    return _seconds(row, operation) + eager_call_s("gemm", find_chip(row.chip).device)
+    return _seconds(row, operation) + eager_call_s("gemm", find_chip(row.machine).device)
 
 
 def _local(row: TruthRow, flop: float, moved: float, family: str, call: str) -> float:
@@ -116,10 +116,10 @@ def _local(row: TruthRow, flop: float, moved: float, family: str, call: str) -> 
         activation_bytes=moved,
         shape={"m": 1e6, "n": 1e6, "k": 1e3},
     )
-    return _seconds(row, operation) + eager_call_s(call, find_chip(row.chip).device)
+    return _seconds(row, operation) + eager_call_s(call, find_chip(row.machine).device)
 
 
 def _seconds(row: TruthRow, operation: Operation) -> float:
-    device = find_chip(row.chip).device
+    device = find_chip(row.machine).device
     efficiency = default_efficiency()
     return float(operation_time(operation, device, efficiency.curve(operation, device)).time_s)

@@ -105,6 +105,6 @@ def _palm(row: TruthRow, share: float) -> Prediction:
     precision = Precision.of(architecture_named("llama-3.1-8b"), dtype="bf16")
     copies = row.count("n_chips") if "head-sharded" in row.model else 1
     per_token = _PALM_LAYERS * float(kv_entry_bytes(core, precision)) * copies
-    memory = find_chip(row.chip).device.memory.capacity_bytes * row.count("n_chips")
+    memory = find_chip(row.machine).device.memory.capacity_bytes * row.count("n_chips")
     value = share * memory / (row.count("batch") * per_token)
     return Prediction(value=value, bound="capacity", family="capacity")

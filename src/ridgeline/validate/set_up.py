@@ -124,7 +124,7 @@ def set_up(
     tp, pp, _, dp, cp = layout
     return _set_up(
         row.model,
-        row.chip,
+        row.machine,
         tp * pp * dp * cp,
         layout,
         row.text("w_dtype"),

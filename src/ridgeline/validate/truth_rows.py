@@ -18,6 +18,15 @@ REQUIRED = ("id", "area", "chip", "metric", "unit", "value", "scorable")
 """Columns without which a file is not a file of measurements."""
 _MAX_BYTES = 200_000_000
 _ENDING = re.compile(r"\.csv(\.gz)?$")
+_MACHINES = (
+    (
+        "casys-kaist/llmservingsim",
+        "rtx pro 6000 blackwell",
+        "RTX PRO 6000 Blackwell Server Edition",
+    ),
+)
+"""Where a row's own words leave two chips open: source, those words, and what the source names in
+the record beside its figures (LLMServingSim, profiler/perf/RTXPRO6000/*/bf16/meta.yaml, `gpu`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +53,13 @@ class TruthRow:
     def group(self) -> tuple[str, str, str]:
         """Rows are averaged within (file, model, chip) first."""
         return self.file, self.model, self.chip
+
+    @property
+    def machine(self) -> str:
+        """Return the chip as the source's own records name it, else as the row does."""
+        source, chip = self.text("source").lower(), self.chip.lower()
+        named = (name for of, words, name in _MACHINES if of in source and chip.startswith(words))
+        return next(named, self.chip)
 
     def text(self, column: str) -> str:
         """Return a cell, empty where the file has none."""

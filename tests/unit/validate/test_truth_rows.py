@@ -5,6 +5,7 @@ import gzip
 import pytest
 
 from ridgeline.errors import InputError
+from ridgeline.validate.chip_names import find_chip
 from ridgeline.validate.truth_rows import read_directory, read_rows
 
 HEAD = "id,area,model,chip,metric,unit,value,scorable,tp,notes\n"
@@ -43,3 +44,16 @@ def test_folder_without_measurements(tmp_path):
         read_directory(tmp_path)
     with pytest.raises(InputError, match="--truth must be a folder"):
         read_directory(tmp_path / "none")
+
+
+def test_a_source_names_its_machine_where_the_row_leaves_two_open():
+    """The records beside LLMServingSim's figures say Server Edition: 1,597 GB/s, not 1,792."""
+    head = HEAD.replace("notes", "source")
+    named = "A-1,kernel,,RTX PRO 6000 Blackwell 96GB,gemm_latency,us,9,Y,2,"
+    rows = read_rows(
+        [head, named + "github.com/casys-kaist/LLMServingSim@1/x.csv\n", named + "a paper\n"],
+        file="f",
+    )
+    found = [find_chip(row.machine).device for row in rows]
+    assert [d.id for d in found] == ["rtx-pro-6000-server", "rtx-pro-6000"]
+    assert rows[0].group[2] == "RTX PRO 6000 Blackwell 96GB"
