@@ -83,7 +83,7 @@ def calibrate_kernels(
 
 
 def _main(batch: KernelBatch) -> Operation:
-    return max(batch.operations, key=lambda o: float(np.sum(o.flop)))
+    return max(batch.executed, key=lambda o: float(np.sum(o.flop)))
 
 
 def _many(operation: Operation) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,17 +14,12 @@ from ridgeline.cost.efficiency import Efficiency, sampled
 from ridgeline.cost.roofline import arithmetic_format, operation_time
 from ridgeline.errors import RidgelineError
 from ridgeline.hardware import Device
-from ridgeline.model.architecture import LatentAttention, SoftmaxAttention
 from ridgeline.model.formats import format_named
-from ridgeline.model.layout import Layout
-from ridgeline.model.operations_attention import latent_operations, softmax_operations
-from ridgeline.model.precision import WEIGHT_CLASSES, Precision
-from ridgeline.model.scene import Scene
-from ridgeline.model.work import Number, Operation, Step
+from ridgeline.model.work import Number, Operation
+from ridgeline.validate.attention_rows import latent_kernel, softmax_kernel
 from ridgeline.validate.chip_names import find_chip
 from ridgeline.validate.eager import HOST_SPREAD, eager_call_s
 from ridgeline.validate.gemm_rows import drawn_groups, gemm_operation, input_bytes, layer_shape
-from ridgeline.validate.model_names import architecture_named, find_model
 from ridgeline.validate.prediction import (
     IMPOSSIBLE,
     SECONDS,
@@ -37,7 +31,7 @@ from ridgeline.validate.prediction import (
     is_impossible,
 )
 from ridgeline.validate.set_up import engine_of
-from ridgeline.validate.truth_rows import TruthRow
+from ridgeline.validate.truth_rows import TruthRow, first_word, numbers
 
 Array = NDArray[np.float64]
 _SAMPLES = 64
@@ -56,17 +50,26 @@ class KernelBatch:
     family: str
     extra_s: float = 0.0
     """Host time of a call outside the kernel."""
+    least_s: float = 0.0
+    """Host time of a call that the device works through while the next one is made."""
+    growth: Array | float = 1.0
+    """FLOP that the kernel's own plan makes of one."""
+
+    @property
+    def executed(self) -> list[Operation]:
+        """The operations as the kernel's own plan runs them."""
+        return [replace(o, flop=o.flop * self.growth) for o in self.operations]
 
     def seconds(self, efficiency: Efficiency) -> Array:
         """Return the predicted time of every row [s]; samples stand in front of the rows."""
         times = [operation_time(o, self.device, efficiency.curve(o, self.device)).time_s
-                 for o in self.operations]  # fmt: skip
+                 for o in self.executed]  # fmt: skip
         host: Number = 1.0
         if efficiency.draws:
             launch = efficiency.draws[self.operations[0].family][0]
             host = np.exp(HOST_SPREAD * np.asarray(launch))
         extra_s = host * np.full(len(self.rows), self.extra_s)
-        return np.asarray(sum(times) + extra_s, dtype=np.float64)
+        return np.asarray(np.maximum(sum(times) + extra_s, host * self.least_s), dtype=np.float64)
 
     @property
     def flop(self) -> Array:
@@ -153,18 +156,9 @@ def _handler(row: TruthRow) -> Handler | None:
     return None
 
 
-def _numbers(rows: Sequence[TruthRow], column: str, default: float = float("nan")) -> Array:
-    found = (row.number(column) for row in rows)
-    return np.array([default if x is None else x for x in found])
-
-
-def _word(text: str) -> str:
-    return re.split(r"[ ,(/]", text.strip().lower())[0]
-
-
 def weight_format(row: TruthRow) -> str:
     """Return the storage format of a GEMM's weights."""
-    word = _word(row.text("w_dtype") or row.text("compute_dtype") or "bf16")
+    word = first_word(row.text("w_dtype") or row.text("compute_dtype") or "bf16")
     if word == "fp8" and ("block" in row.text("compute_dtype") or "DeepGEMM" in row.engine):
         return "fp8_block"
     return {"nvfp4": "nvfp4", "fp4": "nvfp4"}.get(word, word)
@@ -188,7 +182,7 @@ def _answers(batch: KernelBatch, efficiency: Efficiency) -> dict[str, Answer]:
     compute: Array = np.zeros(len(rows))
     memory: Array = np.zeros(len(rows))
     flags: dict[str, None] = {}
-    for op in batch.operations:
+    for op in batch.executed:
         timing = operation_time(op, device, efficiency.curve(op, device))
         compute, memory = compute + timing.compute_s, memory + timing.memory_s
         note = efficiency.flag(op, device)
@@ -228,13 +222,13 @@ def _value(row: TruthRow, seconds: float, flop: float) -> float:
 
 def _gemm(rows: list[TruthRow]) -> KernelBatch:
     form = weight_format(rows[0])
-    m, n, k = (_numbers(rows, c) for c in "MNK")
+    m, n, k = (numbers(rows, c) for c in "MNK")
     if np.isnan(n).any() or np.isnan(k).any():
         n, k = layer_shape(rows[0])
         n, k = np.full(len(rows), n), np.full(len(rows), k)
     if np.isnan(m).any():
-        m = _numbers(rows, "batch")
-    word = {"fp16": "bf16"}.get(_word(form), _word(form)).replace("_block", "")
+        m = numbers(rows, "batch")
+    word = {"fp16": "bf16"}.get(first_word(form), first_word(form)).replace("_block", "")
     most = "max " if rows[0].metric == _MAXIMUM else ""
     operation = gemm_operation(form, m, n, k)
     return _batch(rows, [operation], f"gemm {most}{word}", extra_s=_host_s(rows[0]))
@@ -249,6 +243,7 @@ def _batch(
         device=_device(rows[0]),
         family=family,
         extra_s=extra_s,
+        least_s=_queued_s(rows[0]),
     )
 
 
@@ -265,8 +260,8 @@ def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
     """
     form = weight_format(rows[0])
     storage = format_named(form)
-    m, n, k = (_numbers(rows, c) for c in "MNK")
-    groups = _numbers(rows, "local_experts")
+    m, n, k = (numbers(rows, c) for c in "MNK")
+    groups = numbers(rows, "local_experts")
     if not _library(rows[0]):
         touched, drawn = drawn_groups(m)
         groups, m = groups * touched, drawn
@@ -293,83 +288,20 @@ def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
     return _batch(rows, [operation], "grouped gemm")
 
 
-def kernel_precision(row: TruthRow) -> Precision:
-    """Return formats for an attention core: 16-bit arithmetic unless the row says fp8."""
-    plain = format_named("bf16")
-    compute = _word(row.text("compute_dtype") or "bf16")
-    kv = _word(row.text("kv_dtype") or compute)
-    return Precision(
-        weights=dict.fromkeys(WEIGHT_CLASSES, plain),
-        kv=format_named("bf16" if kv in ("fp16", "f16", "bf16") else kv),
-        activation=plain,
-        attention_compute_format="fp8" if compute == "fp8" else "bf16",
-    )
-
-
-def _scene(step: Step, precision: Precision) -> Scene:
-    # An attention core looks at nothing of the model but its own record.
-    return Scene.of(architecture_named("llama-3.1-8b"), (step,), precision, Layout())
-
-
 def _attention(rows: list[TruthRow]) -> KernelBatch:
-    first = rows[0]
-    heads, kv_heads, dim = first.number("heads"), first.number("kv_heads"), first.number("head_dim")
-    if heads is None or kv_heads is None or dim is None:
-        heads, kv_heads, dim = _heads_of(first)
-    core = SoftmaxAttention(
-        num_heads=int(heads), num_kv_heads=int(kv_heads), qk_head_dim=int(dim), v_head_dim=int(dim)
-    )
-    decode = "decode" in first.metric
-    if decode:
-        context = np.nan_to_num(_either(rows, "kv_len", "kv_decode", "context_len"))
-        batch = np.nan_to_num(_either(rows, "n_decode", "batch"), nan=1.0)
-        step = Step(batch=batch, new_tokens=np.ones(len(rows)), context=context)
-    else:
-        new = _either(rows, "seq_len", "prefill_chunk", "input_len", "context_len")
-        before = np.nan_to_num(_either(rows, "kv_prefill"))
-        step = Step(batch=np.ones(len(rows)), new_tokens=new, context=before)
-    operations = softmax_operations(core, _scene(step, kernel_precision(first)), 1)
-    family = "decode attention" if decode else "prefill attention"
-    return _batch(rows, operations, family)
-
-
-def _either(rows: Sequence[TruthRow], *columns: str) -> Array:
-    found = np.full(len(rows), np.nan)
-    for column in columns:
-        found = np.where(np.isnan(found), _numbers(rows, column), found)
-    return found
-
-
-def _heads_of(row: TruthRow) -> tuple[float, float, float]:
-    arch = architecture_named(find_model(row.model))
-    core = next(c for b in arch.blocks for c in b.mixer.cores if isinstance(c, SoftmaxAttention))
-    tp = row.count("tp")
-    return core.num_heads / tp, max(core.num_kv_heads / tp, 1), float(core.qk_head_dim)
+    operations, growth = softmax_kernel(rows, _device(rows[0]))
+    family = "decode attention" if "decode" in rows[0].metric else "prefill attention"
+    return replace(_batch(rows, operations, family), growth=growth)
 
 
 def _latent(rows: list[TruthRow]) -> KernelBatch:
-    """Absorbed MLA: `head_dim` is rank+rope."""
-    first = rows[0]
-    rank, _, rope = first.text("head_dim").partition("+")
-    core = LatentAttention(
-        num_heads=int(first.number("heads") or 128),
-        kv_lora_rank=int(rank or 512),
-        qk_nope_head_dim=128,
-        qk_rope_head_dim=int(rope or 64),
-        v_head_dim=128,
-    )
-    step = Step(
-        batch=_numbers(rows, "batch", 1.0),
-        new_tokens=np.ones(len(rows)),
-        context=_either(rows, "kv_len", "context_len"),
-    )
-    operations = latent_operations(core, (), _scene(step, kernel_precision(first)), 1)
-    return _batch(rows, operations, "mla decode")
+    operations, growth = latent_kernel(rows, _device(rows[0]))
+    return replace(_batch(rows, operations, "mla decode"), growth=growth)
 
 
 def _elementwise(rows: list[TruthRow]) -> KernelBatch:
     """One element-wise or row-wise kernel over M × N elements (M where no N is given)."""
-    elements = _numbers(rows, "M") * np.nan_to_num(_numbers(rows, "N"), nan=1.0)
+    elements = numbers(rows, "M") * np.nan_to_num(numbers(rows, "N"), nan=1.0)
     operation = Operation(
         name=rows[0].text("op"),
         family="elementwise",
@@ -386,3 +318,14 @@ def _host_s(row: TruthRow) -> float:
     if not row.engine.startswith("PyTorch ("):
         return 0.0
     return eager_call_s(row.text("op"), _device(row))
+
+
+def _queued_s(row: TruthRow) -> float:
+    """Return the least time of a call whose benchmark queues ten from Python and waits once.
+
+    Source: InferSim, kernel_benchmark/*_mha_decode.py, *_mla_decode.py, fa3_*.py.
+    """
+    attention = row.metric.startswith(("mha_", "mla_"))
+    if not attention or "infersim" not in row.text("source").lower():
+        return 0.0
+    return eager_call_s("gemm", _device(row))

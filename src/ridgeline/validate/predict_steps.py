@@ -24,7 +24,7 @@ from ridgeline.validate.prediction import (
     is_impossible,
 )
 from ridgeline.validate.set_up import SetUp, layout_of, set_up
-from ridgeline.validate.truth_rows import TruthRow
+from ridgeline.validate.truth_rows import TruthRow, numbers
 
 Array = NDArray[np.float64]
 _UBATCH = 512.0
@@ -80,11 +80,6 @@ def _handler(row: TruthRow) -> Handler | None:
     return None
 
 
-def _numbers(rows: Sequence[TruthRow], column: str, default: float) -> Array:
-    found = (row.number(column) for row in rows)
-    return np.array([default if x is None else x for x in found])
-
-
 def is_local(row: TruthRow) -> bool:
     """Whether a row is of one user on local hardware."""
     return "llama.cpp" in row.engine.lower() or row.area == "local_llm"
@@ -118,9 +113,9 @@ def _edges(found: SetUp, phase: Phase, batch: Array, context: Array) -> list[tup
 
 
 def _decode(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
-    batch = _numbers(rows, "batch", 1.0)
-    context = _numbers(rows, "context_len", float("nan"))
-    guess = _numbers(rows, "input_len", 0.0) + _numbers(rows, "output_len", 0.0) / 2
+    batch = numbers(rows, "batch", 1.0)
+    context = numbers(rows, "context_len", float("nan"))
+    guess = numbers(rows, "input_len", 0.0) + numbers(rows, "output_len", 0.0) / 2
     context = np.where(np.isnan(context), guess, context)
     step = step_breakdown(
         found.deployment, phase="decode", batch=batch, context=np.maximum(context, 1.0)
@@ -181,9 +176,9 @@ def _ubatch(row: TruthRow) -> float:
 def _prefill(rows: list[TruthRow], found: SetUp) -> dict[str, Answer]:
     """Prompts of `input_len` at once; llama.cpp walks through them in micro-batches."""
     result: dict[str, Answer] = {}
-    batch = _numbers(rows, "batch", 1.0)
-    prompt = _numbers(rows, "input_len", float("nan"))
-    prompt = np.where(np.isnan(prompt), _numbers(rows, "context_len", 512.0), prompt)
+    batch = numbers(rows, "batch", 1.0)
+    prompt = numbers(rows, "input_len", float("nan"))
+    prompt = np.where(np.isnan(prompt), numbers(rows, "context_len", 512.0), prompt)
     if not is_local(rows[0]):
         step = step_breakdown(found.deployment, phase="prefill", batch=batch, context=prompt)
         seconds = np.broadcast_to(step.step_s, batch.shape)

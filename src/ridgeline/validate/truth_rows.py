@@ -12,6 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ridgeline.errors import InputError
 
 REQUIRED = ("id", "area", "chip", "metric", "unit", "value", "scorable")
@@ -205,3 +208,16 @@ def _text(path: Path) -> str:
     if len(data) > _MAX_BYTES:
         raise InputError(f"{path.name} unpacks to more than {_MAX_BYTES / 1e6:.0f} MB.")
     return data.decode("utf-8", errors="replace")
+
+
+def numbers(
+    rows: Sequence[TruthRow], column: str, default: float = math.nan
+) -> NDArray[np.float64]:
+    """Return a column of numbers, `default` where a row has none."""
+    found = (row.number(column) for row in rows)
+    return np.array([default if x is None else x for x in found], dtype=np.float64)
+
+
+def first_word(text: str) -> str:
+    """Return the first word in lower case; empty for an empty text."""
+    return re.split(r"[ ,(/]", text.strip().lower())[0]
