@@ -153,6 +153,9 @@ def deploy(
     if profile is not None and profile.own_kernels and efficiency == "calibrated":
         cluster = replace(cluster, device=with_half_accumulation(cluster.device))
         kernels = llama_cpp_kernels(cluster.device)
+    elif profile is not None and efficiency == "calibrated":
+        # Where an engine's own kernels were measured apart from others', it runs those.
+        kernels = replace(kernels, engine=profile.name)
     if speculation is not None:
         check_speculation(architecture, speculation)
     layout = None
