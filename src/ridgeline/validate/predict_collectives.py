@@ -170,9 +170,23 @@ def _expert_exchange(row: TruthRow) -> Answer:
     layout = Layout(dp=ranks, ep=ranks)
     cost = collective_time(message, cluster, layout, efficiency=default_network())
     if "bandwidth" in row.metric:
-        # Bytes over the slowest tier that is used, per second.
-        sent = [float(v) for v in cost.bytes_by_tier.values() if float(v) > 0]
-        value = (sent[-1] if sent else payload) / float(cost.time_s) / 1e9
+        value = _counted_bytes(cost, cluster, ranks) / float(cost.time_s) / 1e9
     else:
         value = in_unit(float(cost.time_s), row.unit)
     return _prediction(value, cost, "expert exchange")
+
+
+def _counted_bytes(cost: CollectiveCost, cluster: Cluster, ranks: int) -> float:
+    """Return what DeepEP divides by time: all copies bound for units of the slowest tier [B].
+
+    The copy that stays in the sender's own unit counts too: of u units, u/(u - 1) of the wire's.
+
+    Source: DeepSeek 2025, DeepEP, tests/legacy/test_internode.py and test_intranode.py.
+    """
+    sizes = {tier.name: float(tier.size) for tier in cluster.tiers}
+    below, wire, units = 1.0, 0.0, 2.0
+    for name, sent in cost.bytes_by_tier.items():
+        if float(sent) > 0:
+            wire, units = float(sent), ranks / below
+        below = min(sizes.get(name, below), ranks)
+    return wire * units / (units - 1.0)
