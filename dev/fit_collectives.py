@@ -223,7 +223,20 @@ def fit(rows: pd.DataFrame, system: str, task: Task, base: dict) -> dict:
             )
             if best is None or found.cost < best.cost:
                 best = found
-    return unpack(best.x, task, key, base)
+    return _named(unpack(best.x, task, key, base), task, key)
+
+
+def _named(records: dict, task: Task, key: str) -> dict:
+    """Return records with the protocol that sends flags beside data as the one of less bandwidth.
+
+    Only launch and bandwidth tell the two apart, so that a fit may find them the other way round.
+    """
+    if len(task.algorithms) < 2 or not task.algorithms[1].endswith("_ll"):
+        return records
+    plain, flagged = ((task.record_kind, a, key) for a in task.algorithms[:2])
+    if records[plain].bandwidth_share < records[flagged].bandwidth_share:
+        records[plain], records[flagged] = records[flagged], records[plain]
+    return records
 
 
 def errors(rows: pd.DataFrame, system: str, task: Task, records: dict) -> pd.DataFrame:
