@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from ridgeline.model.work import Number, Operation
 from ridgeline.validate.attention_rows import latent_kernel, softmax_kernel
 from ridgeline.validate.chip_names import find_chip
 from ridgeline.validate.eager import HOST_SPREAD, eager_call_s
+from ridgeline.validate.expert_rows import expert_kernels
 from ridgeline.validate.gemm_rows import drawn_groups, gemm_operation, input_bytes, layer_shape
 from ridgeline.validate.prediction import (
     IMPOSSIBLE,
@@ -142,18 +144,7 @@ def _static(row: TruthRow) -> tuple[str, ...]:
 
 
 def _handler(row: TruthRow) -> Handler | None:
-    metric = row.metric
-    if metric.startswith("grouped_gemm"):
-        return _grouped_gemm
-    if metric in ("gemm_latency", _MAXIMUM):
-        return _gemm
-    if metric in ("mha_decode_latency", "mha_prefill_latency") or metric.startswith("attention_"):
-        return _attention
-    if metric == "mla_decode_latency":
-        return _latent
-    if metric == "elementwise_throughput":
-        return _elementwise
-    return None
+    return next((run for words, run in _HANDLERS if re.match(words, row.metric)), None)
 
 
 def weight_format(row: TruthRow) -> str:
@@ -288,6 +279,10 @@ def _grouped_gemm(rows: list[TruthRow]) -> KernelBatch:
     return _batch(rows, [operation], "grouped gemm")
 
 
+def _experts(rows: list[TruthRow]) -> KernelBatch:
+    return _batch(rows, expert_kernels(rows, weight_format(rows[0])), "expert layer")
+
+
 def _attention(rows: list[TruthRow]) -> KernelBatch:
     operations, growth = softmax_kernel(rows, _device(rows[0]))
     family = "decode attention" if "decode" in rows[0].metric else "prefill attention"
@@ -329,3 +324,14 @@ def _queued_s(row: TruthRow) -> float:
     if not attention or "infersim" not in row.text("source").lower():
         return 0.0
     return eager_call_s("gemm", _device(row))
+
+
+_HANDLERS: tuple[tuple[str, Handler], ...] = (
+    (r"grouped_gemm", _grouped_gemm),
+    (rf"(gemm_latency|{_MAXIMUM})$", _gemm),
+    (r"(fused_)?moe_(\w+_)?latency$", _experts),
+    (r"mha_(decode|prefill)_latency$|attention_", _attention),
+    (r"mla_decode_latency$", _latent),
+    (r"elementwise_throughput$", _elementwise),
+)
+"""By the beginning of a row's metric."""
