@@ -44,7 +44,7 @@ def measurements(root: Path) -> pd.DataFrame:
             library, version, name = path.parts[-3:]
             data = pd.read_parquet(path)
             if name.startswith(("nccl", "oneccl")):
-                frame = _nccl(data)
+                frame = _nccl(data, sharp=SYSTEMS[system][0] in SHARP)
             elif name.startswith("custom_allreduce"):
                 frame = _engine(data)
             elif name.startswith("trtllm_alltoall"):
@@ -66,9 +66,10 @@ def measurements(root: Path) -> pd.DataFrame:
     return median[median.time_s > 0]
 
 
-def _nccl(data: pd.DataFrame) -> pd.DataFrame:
-    # Switches reduce 16-bit numbers, as engines send them, but no 8-bit ones.
-    data = data[(data.op_name != "all_reduce") | (data.nccl_dtype != "int8")]
+def _nccl(data: pd.DataFrame, *, sharp: bool) -> pd.DataFrame:
+    if sharp:
+        # Switches reduce 16-bit numbers, as engines send them, but no 8-bit ones.
+        data = data[(data.op_name != "all_reduce") | (data.nccl_dtype != "int8")]
     total = data.message_size * data.nccl_dtype.map(ITEM)
     kind = data.op_name.map(NCCL_KINDS)
     # The files count the gathered buffer; our payload is the shard.

@@ -61,9 +61,14 @@ def _degrees(row: TruthRow) -> tuple[int, int, int, int, int] | None:
     if "layer split" in text:
         return (1, 1, 1, 1, 1)
     tp, pp, ep, dp, cp = layout_of(row)
-    if row.text("tp") or not (found := re.search(r"\btp ?(\d+)", text)):
+    if row.text("tp"):
         return (tp, pp, ep, dp, cp)
-    return (int(found[1]), pp, ep, dp, cp)
+    if found := re.search(r"\btp ?(\d+)", text):
+        return (int(found[1]), pp, ep, dp, cp)
+    if (tp, pp, ep, dp, cp) == (1, 1, 1, 1, 1) and not is_local(row):
+        # Several chips, one step, and no word of a layout: all of them cut every matrix.
+        return (row.count("n_chips"), 1, 1, 1, 1)
+    return (tp, pp, ep, dp, cp)
 
 
 Handler = Callable[[list[TruthRow], SetUp], dict[str, Answer]]
