@@ -40,3 +40,14 @@ def test_links_lead_somewhere():
     targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
     assert targets
     assert [t for t in targets if not (ROOT / t).exists()] == []
+
+
+def test_errors_are_those_of_the_page_of_all_errors():
+    """Every family with a median in the README has the same one in docs/validation.md."""
+    page = (ROOT / "docs/validation.md").read_text()
+    block = README.split("<!-- errors -->")[1].split("<!-- /errors -->")[0]
+    rows = re.findall(r"^\| .+ \| ([\d,]+) rows.* \| ([\d.]+ %) \|$", block, flags=re.MULTILINE)
+    assert len(rows) > 10
+    for count, error in rows:
+        line = rf"^\| .+ \| Y \| {count} \| \d+ \| {re.escape(error)} "
+        assert re.search(line, page, flags=re.MULTILINE), (count, error)
