@@ -19,11 +19,6 @@ _LOGIT_BYTES = 4.0
 """Engines sample from fp32 logits."""
 
 
-def fullest_stage_share(num_layers: int, pp: Number) -> Number:
-    """Return the share of the layers in the fullest pipeline stage: ⌈L/pp⌉ / L [1]."""
-    return np.ceil(num_layers / pp) / max(num_layers, 1)
-
-
 def _fullest_stage(
     arch: Architecture,
     pp: Number,

@@ -65,20 +65,48 @@ def operations(
 
     Source: first principles.
     """
+    groups = operation_groups(arch, step, precision, layout, stage=stage, imbalance=imbalance)
+    return tuple(op for group in groups for op in group)
+
+
+def operation_groups(
+    arch: Architecture,
+    step: Step | tuple[Step, ...],
+    precision: Precision,
+    layout: Layout | None = None,
+    *,
+    stage: int | None = None,
+    imbalance: Imbalance | None = None,
+) -> tuple[tuple[Operation, ...], ...]:
+    """Return the same by what pipeline stages differ in: arguments as in `operations`.
+
+    The lookup of tokens, every one of `distinct_blocks` (of the stage's), the head, and the send
+    to the next stage.
+    """
     steps = step if isinstance(step, tuple) else (step,)
     scene = Scene.of(arch, steps, precision, layout or Layout())
     pp = scene.layout.pp
     shares = _shares(arch, pp, stage)
-    result: list[Operation] = [*_embedding(scene, shares.first)]
-    for block, layers in shares.blocks:
-        result += _mixer_operations(block, scene, layers)
-        result += _feed_forward_operations(block.feed_forward, scene, layers, imbalance)
-    result += _head(scene, shares.last)
     boundary = scene.local_tokens * (arch.hidden_size * scene.activation_bytes)
-    result += scene.message(
-        "stage.send", "point_to_point", "pp", payload_bytes=boundary, group=pp, count=shares.sends
+    return (
+        _embedding(scene, shares.first),
+        *(
+            (
+                *_mixer_operations(block, scene, layers),
+                *_feed_forward_operations(block.feed_forward, scene, layers, imbalance),
+            )
+            for block, layers in shares.blocks
+        ),
+        tuple(_head(scene, shares.last)),
+        scene.message(
+            "stage.send",
+            "point_to_point",
+            "pp",
+            payload_bytes=boundary,
+            group=pp,
+            count=shares.sends,
+        ),
     )
-    return tuple(result)
 
 
 class _Shares:

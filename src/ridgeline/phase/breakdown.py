@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from ridgeline.cost.collectives import CollectiveCost
 from ridgeline.cost.efficiency import Efficiency
 from ridgeline.cost.engines import EngineProfile
-from ridgeline.cost.roofline import arithmetic_format, operation_time
+from ridgeline.cost.roofline import Timing, arithmetic_format, operation_time
 from ridgeline.hardware import Device
 from ridgeline.model.work import Message, Number, Operation
+from ridgeline.phase.stages import Pipeline, Runs
 
 LIMITS = ("compute", "weight read", "state read", "activations", "launch", "network", "host")
 """What can bind; time on the network is kept by tier as `network: <tier>`."""
@@ -172,6 +173,7 @@ def breakdown(
     engine: EngineProfile | None = None,
     layers: Number = 0.0,
     sequences: Number = 0.0,
+    pipeline: Pipeline | None = None,
 ) -> Breakdown:
     """Return the breakdown of a step.
 
@@ -181,52 +183,60 @@ def breakdown(
         efficiency: Curves per family; `IDEAL` gives the pure roofline.
         network: Prices messages; without it they are free.
         shards: Divide all work evenly over this many devices with an ideal network.
-        repeats: How often the device runs the operations in a row (pipeline slots).
-        occupancy: Share of these slots that does useful work.
+        repeats: How often the device runs the operations (micro-batches).
+        occupancy: Share of them that does useful work.
         engine: Adds small kernels per layer and the host's time; None adds nothing.
         layers: Layers of one execution, for the engine.
         sequences: Sequences of one attention group, for the engine.
+        pipeline: How often operations run on the critical path instead.
     """
     parts: list[Part] = []
     sums = _Sums()
     formats: dict[str, str] = {}
     flags: dict[str, None] = {}
+    stretch = 1.0 if engine is None else engine.busy_share
+    once: list[Timing | CollectiveCost | None] = []
     for op in operations:
         if op.message is not None:
-            if network is not None:
-                cost = network(op.message)
-                flags.update(dict.fromkeys(cost.flags))
-                parts.append(_message_part(op, cost, op.count * repeats, sums))
+            once.append(None if network is None else network(op.message))
             continue
         note = efficiency.flag(op, device)
         if note is not None:
             flags[note] = None
-        used = formats.setdefault(op.compute_format, arithmetic_format(device, op.compute_format))
-        times = op.count * repeats / shards
-        peak = device.peak_flop_per_s[used]
-        parts.append(
-            _local_part(
-                op,
-                device,
-                efficiency,
-                times=times * (1.0 if engine is None else engine.busy_share),
-                launches=op.count * repeats,
-                sums=sums,
+        timing = operation_time(op, device, efficiency.curve(op, device))
+        once.append(_stretched(timing, stretch / shards))
+    layer_s, routed_s = _small_kernels_s(engine, device)
+    if pipeline is None:
+        routed = sum((op.count for op in operations if op.name in _ROUTED), start=0.0)
+        runs = Runs(
+            operations=tuple(op.count * repeats for op in operations),
+            layers=layers * repeats,
+            routed=routed * repeats,
+            slots=repeats,
+        )
+    else:
+        times_s = tuple(0.0 if x is None else x.time_s for x in once)
+        runs = pipeline.runs(times_s, layer_s=layer_s, routed_s=routed_s)
+    for op, priced, times in zip(operations, once, runs.operations, strict=True):
+        if isinstance(priced, CollectiveCost):
+            flags.update(dict.fromkeys(priced.flags))
+            parts.append(_message_part(op, priced, times, sums))
+        elif priced is not None:
+            used = formats.setdefault(
+                op.compute_format, arithmetic_format(device, op.compute_format)
             )
-        )
-        work = times * op.flop * occupancy
-        sums.flop = sums.flop + work
-        sums.peak_s = sums.peak_s + work / peak
-        sums.required_bytes = sums.required_bytes + times * occupancy * (
-            op.weight_bytes + op.state_read_bytes + op.state_write_bytes
-        )
+            parts.append(_local_part(op, priced, times, sums))
+            useful = op.count * repeats * occupancy / shards
+            sums.flop = sums.flop + useful * op.flop
+            sums.peak_s = sums.peak_s + useful * op.flop / device.peak_flop_per_s[used]
+            sums.required_bytes = sums.required_bytes + useful * (
+                op.weight_bytes + op.state_read_bytes + op.state_write_bytes
+            )
     host_s = efficiency.host_s
     if engine is not None:
-        routed = sum((op.count for op in operations if op.name in _ROUTED), start=0.0)
-        more = engine.expert_layer_s + engine.older_layer_s.get(device.generation, 0.0)
-        extra = layers * engine.layer_s + routed * more
-        parts.append(_small_kernels(engine, extra, layers, repeats, sums))
-        host_s = host_s + _host_time(engine, layers, sequences, repeats, sums)
+        time = runs.layers * layer_s + runs.routed * routed_s
+        parts.append(_small_kernels(engine, time, runs.layers, sums))
+        host_s = host_s + _host_time(engine, runs, sequences, sums)
         flags.update(dict.fromkeys(engine.flags))
     fixed = sums.launch_s + host_s
     hidden = np.maximum(np.maximum(sums.compute_s, sums.memory_s), sums.network_s)
@@ -248,12 +258,16 @@ _ROUTED = frozenset(("experts.permute+activation",))
 """The operation that stands once in every layer with routed experts."""
 
 
-def _small_kernels(
-    engine: EngineProfile, once_s: Number, layers: Number, repeats: Number, sums: _Sums
-) -> Part:
+def _small_kernels_s(engine: EngineProfile | None, device: Device) -> tuple[Number, Number]:
+    """Return what an engine runs in a layer beside the operations, and more in a routed one [s]."""
+    if engine is None:
+        return 0.0, 0.0
+    more = engine.expert_layer_s + engine.older_layer_s.get(device.generation, 0.0)
+    return engine.layer_s, more
+
+
+def _small_kernels(engine: EngineProfile, time: Number, executions: Number, sums: _Sums) -> Part:
     """Return what an engine runs in every layer beside the operations counted here."""
-    executions = layers * repeats
-    time = once_s * repeats
     sums.local_s = sums.local_s + time
     sums.launch_s = sums.launch_s + time
     return Part(
@@ -272,34 +286,34 @@ def _small_kernels(
     )
 
 
-def _host_time(
-    engine: EngineProfile, layers: Number, sequences: Number, repeats: Number, sums: _Sums
-) -> Number:
+def _host_time(engine: EngineProfile, runs: Runs, sequences: Number, sums: _Sums) -> Number:
     """Return the host's time that the device waits for [s].
 
     What the host does while the device runs (launching layer by layer without captured graphs,
     sampling and handing out tokens of the step before) is added where it takes longer.
     """
-    host = engine.step_s + engine.sequence_s * sequences * repeats
-    beside = (engine.eager_layer_s * layers + engine.hidden_sequence_s * sequences) * repeats
+    host = engine.step_s + engine.sequence_s * sequences * runs.slots
+    handed = engine.hidden_sequence_s * sequences * runs.slots
+    beside = engine.eager_layer_s * runs.layers + handed
     device = sums.local_s + sums.network_s
     return host + np.maximum(beside - device, 0.0)
 
 
-def _local_part(
-    op: Operation,
-    device: Device,
-    efficiency: Efficiency,
-    *,
-    times: Number,
-    launches: Number,
-    sums: _Sums,
-) -> Part:
-    timing = operation_time(op, device, efficiency.curve(op, device))
-    launch = launches * timing.launch_s
-    compute = times * timing.compute_s
-    memory = times * timing.memory_s
-    time = times * (timing.time_s - timing.launch_s) + launch
+def _stretched(timing: Timing, by: float) -> Timing:
+    """Return a timing whose work, but not its launch, takes `by` times as long."""
+    if by == 1.0:
+        return timing
+    return Timing(
+        time_s=(timing.time_s - timing.launch_s) * by + timing.launch_s,
+        compute_s=timing.compute_s * by,
+        memory_s=timing.memory_s * by,
+        launch_s=timing.launch_s,
+    )
+
+
+def _local_part(op: Operation, timing: Timing, times: Number, sums: _Sums) -> Part:
+    launch, compute = times * timing.launch_s, times * timing.compute_s
+    memory, time = times * timing.memory_s, times * timing.time_s
     sums.local_s = sums.local_s + time
     sums.compute_s = sums.compute_s + compute
     sums.memory_s = sums.memory_s + memory
@@ -309,7 +323,7 @@ def _local_part(
         component=op.component,
         operation=op,
         time_s=time,
-        executions=launches,
+        executions=times,
         compute_s=compute,
         memory_s=memory,
         launch_s=launch,

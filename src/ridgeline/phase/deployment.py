@@ -21,15 +21,16 @@ from ridgeline.model.draft import Speculation, draft_bytes, draft_operations
 from ridgeline.model.layout import Layout
 from ridgeline.model.memory import (
     activation_workspace_bytes,
-    fullest_stage_share,
     state_bytes_per_device,
     weight_bytes_per_device,
 )
-from ridgeline.model.operations import operations
+from ridgeline.model.operations import operation_groups, operations
 from ridgeline.model.operations_moe import Imbalance
 from ridgeline.model.precision import Precision
+from ridgeline.model.scene import is_one
 from ridgeline.model.work import Message, Number, Operation, Step
 from ridgeline.phase.breakdown import Breakdown, breakdown
+from ridgeline.phase.stages import Pipeline
 
 Phase = Literal["decode", "prefill", "mixed"]
 
@@ -142,6 +143,22 @@ def step_operations(
         prompt: Length of the prompts that the chunks are cut from; the step is the mean over
             them. None: every chunk starts a prompt.
     """
+    groups = _operation_groups(
+        deployment, phase=phase, batch=batch, context=context, chunk=chunk, prompt=prompt
+    )
+    return tuple(op for group in groups for op in group)
+
+
+def _operation_groups(
+    deployment: Deployment,
+    *,
+    phase: Phase,
+    batch: Number,
+    context: Number,
+    chunk: Number,
+    prompt: Number | None,
+) -> tuple[tuple[Operation, ...], ...]:
+    """Return them by what pipeline stages differ in; drafting goes with the head."""
     layout = deployment.layout or Layout()
 
     def run(
@@ -156,14 +173,19 @@ def step_operations(
     if phase == "mixed":
         alone = (Step(batch=layout.dp, new_tokens=chunk, context=0),)
         steps = (*steps, *(alone if prompt is None else chunk_steps(layout.dp, chunk, prompt)))
-    work = run(deployment.architecture, steps, layout)
-    if phase == "prefill" or deployment.speculation is None:
-        return work
-    drafted = Step(batch=batch, new_tokens=1, context=context)
-    return (
-        *work,
-        *draft_operations(deployment.architecture, drafted, layout, deployment.speculation, run),
+    *before, head, send = operation_groups(
+        deployment.architecture,
+        steps,
+        deployment.precision,
+        layout,
+        imbalance=deployment.imbalance,
     )
+    if phase != "prefill" and deployment.speculation is not None:
+        drafted = Step(batch=batch, new_tokens=1, context=context)
+        head += draft_operations(
+            deployment.architecture, drafted, layout, deployment.speculation, run
+        )
+    return (*before, head, send)
 
 
 def step_breakdown(
@@ -177,42 +199,49 @@ def step_breakdown(
 ) -> Breakdown:
     """Return one step of `deployment` as a breakdown; arguments as in `step_operations`.
 
-    With pipeline stages, the micro-batches follow each other through P stages of the fullest
-    one's length: decode runs M = min(P, B) of them at a time, so a token takes P slots and
-    1 - M/P of them idle; prefill sends its prompts one by one, B + P - 1 slots.
+    With P pipeline stages, decode runs M = min(P, B) micro-batches at a time in a loop that the
+    slowest stage paces; prefill sends its prompts one by one (see `phase.stages`).
 
     Source: lecture C4-F3, C4-F5, C4-F7.
     """
     layout = deployment.layout or Layout()
     pp = layout.pp
-    if np.all(np.equal(pp, 1)):
-        micro, slots, occupancy = batch, 1.0, 1.0
+    alone = is_one(pp)
+    if alone:
+        micro, turns = batch, 1.0
     elif phase == "prefill":
         # A prompt batch smaller than the number of attention groups is one micro-batch; without
         # a pipeline all prompts run at once.
         micro = np.where(np.equal(pp, 1), batch, np.minimum(batch, layout.dp))
-        slots = np.ceil(batch / micro) + pp - 1
-        occupancy = (slots - pp + 1) / slots
+        turns = np.ceil(batch / micro)
     else:
-        micro = np.maximum(batch / pp, 1.0)
-        slots = pp * 1.0
-        occupancy = np.minimum(batch / pp, 1.0)
+        micro, turns = np.maximum(batch / pp, 1.0), np.minimum(batch, pp)
     # The attention group with one sequence more sets the pace.
     busiest = np.ceil(micro / layout.dp) * layout.dp
-    full = fullest_stage_share(deployment.architecture.num_layers, pp) * pp
+    groups = _operation_groups(
+        deployment, phase=phase, batch=busiest, context=context, chunk=chunk, prompt=prompt
+    )
+    work = tuple(op for group in groups for op in group)
+    pipeline = Pipeline(
+        architecture=deployment.architecture,
+        groups=tuple(i for i, group in enumerate(groups) for _ in group),
+        counts=tuple(op.count for op in work),
+        pp=pp,
+        micro_batches=turns,
+        loop=phase != "prefill",
+    )
     return breakdown(
-        step_operations(
-            deployment, phase=phase, batch=busiest, context=context, chunk=chunk, prompt=prompt
-        ),
+        work,
         deployment.cluster.device,
         deployment.efficiency,
         network=None if deployment.layout is None else remembered(deployment.price_message),
         shards=deployment.shards,
-        repeats=slots * full,
-        occupancy=occupancy * micro / busiest / full,
+        repeats=turns,
+        occupancy=micro / busiest,
         engine=deployment.engine,
         layers=deployment.architecture.num_layers / pp,
         sequences=busiest / layout.dp,
+        pipeline=None if alone else pipeline,
     )
 
 

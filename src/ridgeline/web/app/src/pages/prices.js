@@ -95,7 +95,7 @@ export default {
   question: 'What do the list prices give away?',
   defaults: {
     price: 'google/gemini-3.1-pro-preview', date: '', fastSpeed: 0, fastPrice: 0, model: 'llama-4-maverick-17b-128e-instruct', config: '', on: 'gb200-nvl72',
-    utilisation: 0.5, speed: 20, context: 8192, osl: 500, cached: 0, tier: 'standard', fast: 1.5,
+    utilisation: 0.5, speed: 20, context: 8192, osl: 500, cached: 0, tier: 'standard', fast: 1.25,
   },
   View,
 }

@@ -57,4 +57,4 @@ import{a as J,b as V,c as D,d as H,e as K,f as Q}from"./chunk-5IZMQ6EF.js";impor
     <${Ae} state=${e} decoded=${o.answer} />
     <${X} state=${e} dated=${n=>U(n,e.date)} />
     <section class="part"><h2>On record</h2><${ee} date=${e.date} /><${te} /></section>
-  <//>`}var ht={id:"prices",title:"Prices",question:"What do the list prices give away?",defaults:{price:"google/gemini-3.1-pro-preview",date:"",fastSpeed:0,fastPrice:0,model:"llama-4-maverick-17b-128e-instruct",config:"",on:"gb200-nvl72",utilisation:.5,speed:20,context:8192,osl:500,cached:0,tier:"standard",fast:1.5},View:Oe};export{ht as default};
+  <//>`}var ht={id:"prices",title:"Prices",question:"What do the list prices give away?",defaults:{price:"google/gemini-3.1-pro-preview",date:"",fastSpeed:0,fastPrice:0,model:"llama-4-maverick-17b-128e-instruct",config:"",on:"gb200-nvl72",utilisation:.5,speed:20,context:8192,osl:500,cached:0,tier:"standard",fast:1.25},View:Oe};export{ht as default};
