@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -39,8 +40,15 @@ def predict(rows: Sequence[TruthRow]) -> dict[str, Answer]:
         else:
             batches[predictor].append(row)
     for predictor, batch in batches.items():
-        answers.update(_safely(predictor, batch))
+        answers.update({k: _sensible(a) for k, a in _safely(predictor, batch).items()})
     return answers
+
+
+def _sensible(answer: Answer) -> Answer:
+    """Return an answer, or the reason where a row's figures give no positive number."""
+    if isinstance(answer, NotPredicted) or 0 < answer.value < math.inf:
+        return answer
+    return NotPredicted(reason=f"the row's figures give {answer.value:g}: one is out of range")
 
 
 def _safely(predictor: Predictor, rows: Sequence[TruthRow]) -> dict[str, Answer]:

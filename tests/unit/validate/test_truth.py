@@ -134,6 +134,13 @@ def test_what_is_not_predicted_is_listed_and_never_an_error_of_zero():
     }
 
 
+def test_figures_that_give_no_positive_time_are_listed():
+    found = rows("1,kernel,,H100 SXM,gemm_latency,us,40,Y,,bf16,,,-512,512,512,,")
+    answer = predict(found)["1"]
+    assert isinstance(answer, NotPredicted)
+    assert "out of range" in answer.reason
+
+
 def test_a_decode_step_follows_its_weights():
     """70.6e9 weights of 2 B over 4 x 3.35 TB/s are 10.5 ms; no engine beats that."""
     found = rows(
