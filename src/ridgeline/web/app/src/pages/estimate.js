@@ -104,7 +104,7 @@ function Charts({ here, overBatch, overContext, slope, context }) {
     ${priced ? draw('cost', 'Cost of a token by batch', rows, 'Weights are shared by the batch; compute and cache are everyone’s own.') : null}
     ${priced ? draw('frontier', 'What speed costs', rows, 'Every point is a batch. Money cannot buy speed past the right end; waiting saves nothing past the bottom.') : null}
     ${draw('utilisation', 'Arithmetic in use by context', overContext?.rows ?? [], 'On the board, at any batch: all of it up to L*, then L*/L.')}
-    ${draw('slopes', 'Around the balance context L*', slope?.rows ?? [], 'Whole lines: the board; dotted: detailed. At L* the board runs parallel to compute, both limits at once.')}
+    ${draw('slopes', 'Around the balance context L*', slope?.rows ?? [], 'Whole lines: chalk; dotted: detailed. At L* the board runs parallel to compute, both limits at once.')}
     ${figures}
   </div>`
 }

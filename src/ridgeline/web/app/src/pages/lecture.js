@@ -44,7 +44,8 @@ function Step({ before, after, go }) {
 function Path({ state, set }) {
   const ofChapter = /^C(\d)-/.exec(state.claim)?.[1] // others say their chapter themselves
   const single = useAnswer(state.claim && !ofChapter ? `lecture/${encodeURIComponent(state.claim)}` : null)
-  const chapter = state.claim ? Number(ofChapter ?? single.answer?.claims[0].chapter ?? state.chapter) : state.chapter
+  const own = single.answer?.claims.find(({ id }) => id === state.claim) // not the claim of the answer before
+  const chapter = state.claim ? Number(ofChapter ?? own?.chapter ?? state.chapter) : state.chapter
   const { answer, error } = useAnswer(`lecture/${chapter}`)
   const ready = answer?.claims.some((claim) => claim.chapter === chapter)
   const groups = useMemo(

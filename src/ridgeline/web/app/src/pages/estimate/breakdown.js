@@ -4,7 +4,7 @@ import { limitColour } from '../../lib/theme.js'
 import { fmt } from '../../lib/units.js'
 import { axis, tip } from '../../ui/charts.js'
 
-const BARS = ['by part', 'by what binds', 'board: memory', 'board: compute']
+const BARS = ['by part', 'by what binds', 'chalk: memory', 'chalk: compute']
 const COMPONENTS = {
   attention: 'green', mixer: 'green', ffn: 'blue', expert: 'blue', experts: 'blue', shared_expert: 'sky', router: 'yellow',
   network: 'purple', elementwise: 'yellow', embedding: 'sky', head: 'orange', engine: 'grey', host: 'vermillion',

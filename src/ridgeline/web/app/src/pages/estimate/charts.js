@@ -29,7 +29,7 @@ export const latency = (rows) => (c) => {
   const at = (key) => rows.map((r) => [r.batch, r[key] * 1e3])
   return {
     grid: GRID,
-    legend: { ...legend, data: ['detailed', 'board', 'compute', 'weights', 'KV cache'] },
+    legend: { ...legend, data: ['detailed', 'chalk', 'compute', 'weights', 'KV cache'] },
     tooltip: {
       trigger: 'axis',
       axisPointer: pointer,
@@ -38,7 +38,7 @@ export const latency = (rows) => (c) => {
         return tip(`batch ${whole(r.batch)}`, [
           ['detailed', fmt(r.step_s, 's'), c.ink],
           ['p10 – p90', range(r.step_p10_s, r.step_p90_s, 's')],
-          ['board', fmt(r.chalk_step_s, 's'), c.grey],
+          ['chalk', fmt(r.chalk_step_s, 's'), c.grey],
           ['compute', fmt(r.chalk_compute_s, 's'), c.vermillion],
           ['weights', fmt(r.chalk_weight_s, 's'), c.blue],
           ['KV cache', fmt(r.chalk_state_s, 's'), c.green],
@@ -51,7 +51,7 @@ export const latency = (rows) => (c) => {
     yAxis: axis({ name: 'time of a step', unit: 'ms', type: 'log', gap: 44, min: floorOf(rows, 'chalk_weight_s', 1e3), format: short }),
     series: [
       band('p10 – p90', at('step_p10_s'), at('step_p90_s'), c.sky),
-      line('board', at('chalk_step_s'), c.grey, { width: 4, z: 2 }),
+      line('chalk', at('chalk_step_s'), c.grey, { width: 4, z: 2 }),
       line('compute', at('chalk_compute_s'), c.vermillion, { width: 1.5, dash: 'dashed' }),
       line('weights', at('chalk_weight_s'), c.blue, { width: 1.5, dash: 'dashed' }),
       line('KV cache', at('chalk_state_s'), c.green, { width: 1.5, dash: 'dashed' }),
@@ -71,7 +71,7 @@ export const cost = (rows) => (c) => {
   const least = Math.min(...rows.map((r) => Math.max(costOf(r, r.chalk_compute_s), costOf(r, r.chalk_state_s))))
   return {
     grid: GRID,
-    legend: { ...legend, data: ['detailed', 'board', 'compute', 'weights', 'KV cache'] },
+    legend: { ...legend, data: ['detailed', 'chalk', 'compute', 'weights', 'KV cache'] },
     tooltip: {
       trigger: 'axis',
       axisPointer: pointer,
@@ -81,7 +81,7 @@ export const cost = (rows) => (c) => {
         return tip(`batch ${whole(r.batch)}`, [
           ['detailed', fmt(r.usd_per_mtok, 'USD/Mtok'), c.ink],
           ['p10 – p90', range(costOf(r, r.step_p10_s), costOf(r, r.step_p90_s), 'USD/Mtok')],
-          ['board', usd('chalk_step_s'), c.grey],
+          ['chalk', usd('chalk_step_s'), c.grey],
           ['compute', usd('chalk_compute_s'), c.vermillion],
           ['weights', usd('chalk_weight_s'), c.blue],
           ['KV cache', usd('chalk_state_s'), c.green],
@@ -93,7 +93,7 @@ export const cost = (rows) => (c) => {
     yAxis: axis({ name: 'cost', unit: 'USD/Mtok', type: 'log', gap: 44, min: 10 ** Math.floor(Math.log10(least / 1.5)), format: short }),
     series: [
       band('p10 – p90', at('step_p10_s'), at('step_p90_s'), c.sky),
-      line('board', at('chalk_step_s'), c.grey, { width: 4, z: 2 }),
+      line('chalk', at('chalk_step_s'), c.grey, { width: 4, z: 2 }),
       line('compute', at('chalk_compute_s'), c.vermillion, { width: 1.5, dash: 'dashed' }),
       line('weights', at('chalk_weight_s'), c.blue, { width: 1.5, dash: 'dashed' }),
       line('KV cache', at('chalk_state_s'), c.green, { width: 1.5, dash: 'dashed' }),
@@ -110,7 +110,7 @@ export const frontier = (rows) => (c) => {
   const edge = (key) => rows.map((r) => [r.tokens_per_s_per_user * (r.step_s / r[key]), costOf(r, r[key])])
   return {
     grid: { ...GRID, top: 34 },
-    legend: { ...legend, data: ['detailed', 'board'] },
+    legend: { ...legend, data: ['detailed', 'chalk'] },
     tooltip: {
       trigger: 'item',
       formatter: ({ seriesName, value: [speed, usd, batch] }) =>
@@ -124,7 +124,7 @@ export const frontier = (rows) => (c) => {
     yAxis: axis({ name: 'cost', unit: 'USD/Mtok', type: 'log', gap: 44, format: short }),
     series: [
       band('p10 – p90', edge('step_p10_s'), edge('step_p90_s'), c.sky),
-      line('board', board, c.grey, { width: 4, z: 2, showSymbol: true, symbolSize: 5, encode: { x: 0, y: 1 } }),
+      line('chalk', board, c.grey, { width: 4, z: 2, showSymbol: true, symbolSize: 5, encode: { x: 0, y: 1 } }),
       ...detailed(rows, (r) => [r.tokens_per_s_per_user, r.usd_per_mtok, r.batch], c, { showSymbol: true }),
     ],
   }
@@ -163,7 +163,7 @@ export const utilisation = (rows) => (c) => {
   const batch = `batch ${whole(rows[0].batch)}`
   return {
     grid: { ...GRID, left: 54 },
-    legend: { ...legend, data: ['detailed', 'board', 'board, any batch', 'board, √L read'] },
+    legend: { ...legend, data: ['detailed', 'chalk', 'chalk, any batch', 'chalk, √L read'] },
     tooltip: {
       trigger: 'axis',
       axisPointer: pointer,
@@ -173,9 +173,9 @@ export const utilisation = (rows) => (c) => {
         return tip(`context ${tokens(r.context)}, ${batch}`, [
           ['detailed', fmt(r.mfu, '%'), c.ink],
           ['p10 – p90', range((r.mfu * r.step_s) / r.step_p90_s, (r.mfu * r.step_s) / r.step_p10_s, '%')],
-          ['board', fmt(share.here, '%'), c.grey],
-          ['board, any batch', fmt(share.limit, '%'), c.blue],
-          ['board, √L read', fmt(share.sparse, '%'), c.purple],
+          ['chalk', fmt(share.here, '%'), c.grey],
+          ['chalk, any batch', fmt(share.limit, '%'), c.blue],
+          ['chalk, √L read', fmt(share.sparse, '%'), c.purple],
           ['bound by', r.bound_by],
           ['', fitsWords(r)],
         ])
@@ -185,9 +185,9 @@ export const utilisation = (rows) => (c) => {
     yAxis: axis({ name: 'MFU', unit: '%', min: 0, max: 100, gap: 36, format: (value) => digits(value) }),
     series: [
       band('p10 – p90', edge('step_p90_s'), edge('step_p10_s'), c.sky),
-      line('board', at('here'), c.grey, { width: 4, z: 2 }),
-      line('board, any batch', at('limit'), c.blue, { width: 1.5, dash: 'dashed' }),
-      line('board, √L read', at('sparse'), c.purple, { width: 1.5, dash: 'dotted' }),
+      line('chalk', at('here'), c.grey, { width: 4, z: 2 }),
+      line('chalk, any batch', at('limit'), c.blue, { width: 1.5, dash: 'dashed' }),
+      line('chalk, √L read', at('sparse'), c.purple, { width: 1.5, dash: 'dotted' }),
       ...detailed(rows, (r) => [r.context, r.mfu * 100], c, {
         markArea: regions(rows, 'context', 'bound_by', limitColour),
       }),

@@ -16,7 +16,7 @@ export const cliff = (answer, ratio) => (c) => {
   const name = (r) => `ratio ${digits(r)}`
   return {
     grid: { ...GRID, right: 24 },
-    legend: { ...LEGEND, data: [...ratios.map(name), 'board', 'bound, one copy per rack'] },
+    legend: { ...LEGEND, data: [...ratios.map(name), 'chalk', 'bound, one copy per rack'] },
     tooltip: {
       trigger: 'axis',
       axisPointer: { type: 'line', lineStyle: { type: 'dotted' } },
@@ -26,7 +26,7 @@ export const cliff = (answer, ratio) => (c) => {
     xAxis: axis({ name: 'racks', min: chosen[0].racks, max: Math.max(2, chosen.at(-1).racks), minInterval: 1 }),
     yAxis: axis({ name: 'all-to-all of one step', unit: 'ms', gap: 42, min: 0, format: short }),
     series: [
-      line('board', points(chosen, 'time_chalk_s'), c.grey, { width: 4, z: 2 }),
+      line('chalk', points(chosen, 'time_chalk_s'), c.grey, { width: 4, z: 2 }),
       line('bound, one copy per rack', points(chosen, 'time_ideal_once_per_rack_s'), c.muted, { dash: 'dotted' }),
       ...ratios.map((r, i) =>
         line(name(r), points(rowsAt(answer.cliff, r), 'time_detailed_s'), r === ratio ? c.vermillion : others[i % others.length], {
