@@ -73,17 +73,26 @@ def softmax_kernel(rows: Sequence[TruthRow], device: Device) -> Kernel:
 
 
 def latent_kernel(rows: Sequence[TruthRow], device: Device) -> Kernel:
-    """Return absorbed MLA over all rows; `head_dim` is rank+rope."""
+    """Return MLA over all rows: absorbed decode, or the attention of expanded prompts.
+
+    `head_dim` is what a head multiplies beside the rotary part, then that: the rank of the latent
+    in decode (512+64), its own width in prompts (128+64).
+    """
     first = rows[0]
-    rank, _, rope = first.text("head_dim").partition("+")
+    decode = "decode" in first.metric
+    width, _, rope = first.text("head_dim").partition("+")
     core = LatentAttention(
         num_heads=int(first.number("heads") or 128),
-        kv_lora_rank=int(rank or 512),
-        qk_nope_head_dim=128,
+        kv_lora_rank=int(width or 512) if decode else 512,
+        qk_nope_head_dim=128 if decode else int(width or 128),
         qk_rope_head_dim=int(rope or 64),
-        v_head_dim=128,
+        v_head_dim=128 if decode else int(width or 128),
     )
     batch = numbers(rows, "batch", 1.0)
+    if not decode:
+        new = _either(rows, "seq_len", "input_len", "context_len")
+        step = Step(batch=batch, new_tokens=new, context=np.zeros(len(rows)))
+        return latent_operations(core, (), _scene(step, _precision(first)), 1), 1.0
     context = np.nan_to_num(_either(rows, "kv_len", "context_len"))
     step = Step(batch=batch, new_tokens=np.ones(len(rows)), context=context)
     operations = latent_operations(core, (), _scene(step, _precision(first)), 1)

@@ -291,7 +291,8 @@ def _attention(rows: list[TruthRow]) -> KernelBatch:
 
 def _latent(rows: list[TruthRow]) -> KernelBatch:
     operations, growth = latent_kernel(rows, _device(rows[0]))
-    return replace(_batch(rows, operations, "mla decode"), growth=growth)
+    family = "mla decode" if "decode" in rows[0].metric else "mla prefill"
+    return replace(_batch(rows, operations, family), growth=growth)
 
 
 def _elementwise(rows: list[TruthRow]) -> KernelBatch:
@@ -331,7 +332,7 @@ _HANDLERS: tuple[tuple[str, Handler], ...] = (
     (rf"(gemm_latency|{_MAXIMUM})$", _gemm),
     (r"(fused_)?moe_(\w+_)?latency$", _experts),
     (r"mha_(decode|prefill)_latency$|attention_", _attention),
-    (r"mla_decode_latency$", _latent),
+    (r"mla_(decode|prefill)_latency$", _latent),
     (r"elementwise_throughput$", _elementwise),
 )
 """By the beginning of a row's metric."""
