@@ -322,19 +322,29 @@ def fits(
     return np.asarray(total <= usable_bytes(deployment))
 
 
-def largest_that_fits(fits_at: Callable[[int], bool], limit: int = 2**30) -> int:
+_POINTS = 64
+"""Asked at once while an interval is narrowed."""
+
+
+def largest_that_fits(
+    fits_at: Callable[[NDArray[np.float64]], NDArray[np.bool_]], limit: int = 2**30
+) -> int:
     """Return the largest n in 0..limit with `fits_at(n)`, assuming fitting is monotone in n.
+
+    Args:
+        fits_at: Answers for an array of numbers.
+        limit: Largest n that is asked.
 
     >>> largest_that_fits(lambda n: n * 3 <= 100)
     33
     """
-    if not fits_at(1):
-        return 0
-    low, high = 1, 2
-    while high < limit and fits_at(high):
-        low, high = high, high * 2
-    high = min(high, limit)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits_at(middle) else (low, middle)
-    return limit if fits_at(limit) and high == limit else low
+    asked = np.append(2.0 ** np.arange(np.ceil(np.log2(limit))), limit)
+    low, high = 0, limit + 1
+    while True:
+        held = fits_at(asked)
+        first = len(asked) if np.all(held) else int(np.argmin(held))
+        low = int(asked[first - 1]) if first else low
+        high = int(asked[first]) if first < len(asked) else high
+        if high - low < 2:
+            return low
+        asked = np.unique(np.round(np.linspace(low, high, _POINTS)))[1:-1]

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ridgeline.chalkboard import roofline
+from ridgeline.model.work import Number
 from ridgeline.phase.deployment import Deployment, Phase, fits, largest_that_fits, step_breakdown
 from ridgeline.study.chalk import Chalk
 
@@ -111,12 +115,14 @@ def balance_context(chalk: Chalk) -> float | None:
     )
 
 
-def _fits(deployment: Deployment, phase: Phase, *, batch: int, context: int, chunk: int) -> bool:
+def _fits(
+    deployment: Deployment, phase: Phase, *, batch: Number, context: Number, chunk: int
+) -> NDArray[np.bool_]:
     new_tokens = context if phase == "prefill" else deployment.decode_tokens
-    held = context if phase == "prefill" else context + 1
+    held = context if phase == "prefill" else context + 1.0
     groups = 1 if deployment.layout is None else float(deployment.layout.dp)
-    step_tokens = float(batch) * new_tokens + (chunk * groups if phase == "mixed" else 0.0)
-    return bool(fits(deployment, batch=float(batch), tokens=float(held), step_tokens=step_tokens))
+    step_tokens = batch * new_tokens + (chunk * groups if phase == "mixed" else 0.0)
+    return fits(deployment, batch=batch, tokens=held, step_tokens=step_tokens)
 
 
 def _longest_context(deployment: Deployment, phase: Phase, *, batch: int, chunk: int) -> int | None:

@@ -80,10 +80,9 @@ def _candidates(row: TruthRow, tokens: float) -> list[SetUp]:
 
 
 def _most(deployment: Deployment, tokens: float) -> int:
-    def holds(batch: int) -> bool:
-        return bool(fits(deployment, batch=batch, tokens=tokens, step_tokens=_BUDGET))
-
-    return largest_that_fits(holds, _MAX_BATCH)
+    return largest_that_fits(
+        lambda batch: fits(deployment, batch=batch, tokens=tokens, step_tokens=_BUDGET), _MAX_BATCH
+    )
 
 
 def _offline(row: TruthRow) -> Prediction:

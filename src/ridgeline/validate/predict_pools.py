@@ -168,7 +168,7 @@ def _seats(deployment: Deployment, isl: Array, osl: Array) -> Array:
 
     def largest(tokens: float) -> int:
         return largest_that_fits(
-            lambda n: bool(fits(deployment, batch=n, tokens=tokens, step_tokens=n)), _MOST_SEATS
+            lambda n: fits(deployment, batch=n, tokens=tokens, step_tokens=n), _MOST_SEATS
         )
 
     context = isl + osl / 2
