@@ -338,7 +338,7 @@ def largest_that_fits(
     >>> largest_that_fits(lambda n: n * 3 <= 100)
     33
     """
-    asked = np.append(2.0 ** np.arange(np.ceil(np.log2(limit))), limit)
+    asked = np.array([*(2.0**i for i in range((limit - 1).bit_length())), float(limit)])
     low, high = 0, limit + 1
     while True:
         held = fits_at(asked)
