@@ -31,7 +31,7 @@ PARAMETERS = {
     "gemm": _COMMON,
     "attention_prefill": (*_COMMON, "softmax_width"),
     "latent_attention_prefill": _COMMON,
-    "attention_decode": ("launch_s", "bandwidth_share", "page_tokens"),
+    "attention_decode": ("launch_s", "bandwidth_share", "page_tokens", "ramp_s"),
     "latent_attention_decode": (
         "launch_s",
         "compute_share",
@@ -56,8 +56,15 @@ START = {
     "quantize_passes": 1.0,
     "page_tokens": 30.0,
     "softmax_width": 40.0,
+    "ramp_s": 5e-6,
 }
-LOW = {"launch_s": 3e-7, "compute_share": 0.02, "bandwidth_share": 0.02, "row_tile": 1.0}
+LOW = {
+    "launch_s": 3e-7,
+    "ramp_s": 1e-8,
+    "compute_share": 0.02,
+    "bandwidth_share": 0.02,
+    "row_tile": 1.0,
+}
 HIGH = {
     "launch_s": 3e-4,
     "compute_share": 1.0,
@@ -68,6 +75,7 @@ HIGH = {
     "quantize_passes": 8.0,
     "page_tokens": 2000.0,
     "softmax_width": 300.0,
+    "ramp_s": 3e-5,  # the time of a block or two
 }
 MOST_P90 = 0.8
 """An engine whose own fit still fails worse than this shares the pooled one."""
@@ -231,7 +239,7 @@ def _base(key: tuple[str, str, str], done: dict[tuple[str, str, str], Curve]) ->
     kind, form, generation = key
     if kind != "attention_decode":
         return Curve()
-    for name in (form, "bf16"):
+    for name in (form.split(":")[0], "bf16"):
         known = done.get(("attention_prefill", name, generation))
         if known is not None:
             return Curve(compute_share=known.compute_share, softmax_width=known.softmax_width)
@@ -252,12 +260,12 @@ def report(scores: list[tuple[str, str, str, str, str, float, float]]) -> None:
     print((100 * table.pooled).groupby(table.kind).median().round(1).to_string())
 
 
-_FIGURES = " ".join(["{:.3g}"] * 9)
+_FIGURES = " ".join(["{:.3g}"] * 10)
 
 
 def _line(r: Record) -> str:
     values = [getattr(r.curve, n) for n in ORDER]
-    values[0] *= 1e6
+    values[0], values[-1] = values[0] * 1e6, values[-1] * 1e6
     errors = [100 * x for x in (r.median, r.p90, r.bias, r.spread, r.held_out)]
     return (
         f"{r.kind:24} {r.form:16} {r.generation:15} "

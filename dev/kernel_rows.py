@@ -185,15 +185,17 @@ def _attentions(root: Path, system: str, device: Device) -> Iterator[Group]:
             rows = rows[rows.window_size == 0] if "window_size" in rows else rows
             # Shapes of today's models: others fall back to slow kernels.
             sharing = rows.num_heads / rows.num_key_value_heads
-            rows = rows[(sharing <= 16) & rows.head_dim.isin([64, 128, 256])]
+            rows = rows[sharing.between(1 if prefill else 2, 16)]
+            rows = rows[rows.head_dim.isin([64, 128, 256])]
             rows = rows[rows.isl >= 64] if prefill else rows[rows.step >= 16]
-            for (compute, kv), found in rows.groupby(["attn_dtype", "kv_cache_dtype"]):
+            for (compute, kv, width), found in _kernels(rows, prefill):
                 part = _sample(found)
                 arithmetic = "fp8" if compute == "fp8" else "bf16"
                 cache = "fp8" if kv == "fp8" else "bf16"
+                form = "fp8" if arithmetic == "fp8" else "bf16/fp8" if cache == "fp8" else "bf16"
                 yield Group(
                     kind="attention" + ("_prefill" if prefill else "_decode"),
-                    form="fp8" if arithmetic == "fp8" else "bf16/fp8" if cache == "fp8" else "bf16",
+                    form=form + (f":{width}" if width else ""),
                     system=system,
                     engine=engine,
                     version=version,
@@ -202,6 +204,18 @@ def _attentions(root: Path, system: str, device: Device) -> Iterator[Group]:
                     seconds=part.latency.to_numpy() * 1e-3,
                     rows=part,
                 )
+
+
+def _kernels(
+    rows: pd.DataFrame, prefill: bool
+) -> Iterator[tuple[tuple[str, str, int], pd.DataFrame]]:
+    """Yield rows of one kernel each: decode that widens a cache differs by width of heads."""
+    for (compute, kv), found in rows.groupby(["attn_dtype", "kv_cache_dtype"]):
+        if prefill or kv != "fp8" or compute == "fp8":
+            yield (compute, kv, 0), found
+            continue
+        for width, part in found.groupby("head_dim"):
+            yield (compute, kv, 0 if width == 128 else int(width)), part
 
 
 def _latents(root: Path, system: str, device: Device) -> Iterator[Group]:

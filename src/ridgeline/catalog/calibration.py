@@ -22,15 +22,18 @@ _US = 1e-6
 
 def curve_of(entry: Mapping[str, Any], device: str) -> OwnCurve:
     """Return a curve from its entry; figures that it leaves out are the ideal ones."""
-    figures = {n: float(entry[n]) for n in FIGURES if n != "launch_s" and entry.get(n) is not None}
+    figures = {
+        n: float(entry[key]) * unit
+        for n in FIGURES
+        for key, unit in (_key(n),)
+        if entry.get(key) is not None
+    }
     up_to = entry.get("up_to")
     return OwnCurve(
         kind=entry["family"],
         form=entry["format"],
         device=device,
-        curve=Curve(
-            launch_s=float(entry["launch_us"]) * _US, spread=float(entry["spread"]), **figures
-        ),
+        curve=Curve(spread=float(entry["spread"]), **figures),
         up_to=np.inf if up_to is None else float(up_to),
     )
 
@@ -41,12 +44,17 @@ def curve_entry(record: OwnCurve) -> dict[str, Any]:
     entry: dict[str, Any] = {"family": record.kind, "format": record.form}
     if np.isfinite(record.up_to):
         entry["up_to"] = record.up_to
-    entry["launch_us"] = _rounded(float(curve.launch_s) / _US)
-    for name in FIGURES[1:]:
+    for name in FIGURES:
         value = float(getattr(curve, name))
-        if name.endswith("_share") or value != getattr(ideal, name):
-            entry[name] = _rounded(value)
+        if name == "launch_s" or name.endswith("_share") or value != getattr(ideal, name):
+            key, unit = _key(name)
+            entry[key] = _rounded(value / unit)
     return {**entry, "spread": _rounded(curve.spread)}
+
+
+def _key(figure: str) -> tuple[str, float]:
+    """Return an entry's key for a figure of a curve, and its unit: times stand in µs."""
+    return (f"{figure[:-2]}_us", _US) if figure.endswith("_s") else (figure, 1.0)
 
 
 def _rounded(value: float) -> float:

@@ -192,6 +192,9 @@ class CurveEntry(Strict):
     quantize_passes: Amount = 0.0
     page_tokens: Amount = 0.0
     softmax_width: Amount = 0.0
+    ramp_us: Amount = 0.0
+    block_rows: Amount = 0.0
+    cores: Amount = 0.0
     spread: Annotated[float, Field(ge=0, le=20)]
     """σ of ln(measured / fitted)."""
     evidence: Evidence

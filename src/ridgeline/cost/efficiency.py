@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 import numpy as np
 
+from ridgeline.cost.kernel_forms import ATTENTION, kernel_form
 from ridgeline.hardware.records import Device
-from ridgeline.model.formats import format_named
 from ridgeline.model.work import Family, Number, Operation
 
 MOST_DECODE_TOKENS = 16
@@ -56,8 +55,6 @@ in a list; otherwise it takes 64, 128 or 256 by waves, which 128 stands for. Sou
 _MORE_POWER = 0.6
 """See `powered_share`."""
 
-_ATTENTION = frozenset({"attention", "latent_attention", "sparse_attention", "indexer"})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
@@ -81,6 +78,8 @@ class Curve:
     """Tokens read beyond the cached ones per sequence: a tile half filled, pages touched."""
     softmax_width: Number = 0.0
     """Exponentials of attention, as elements of head width that would cost as much."""
+    ramp_s: Number = 0.0
+    """Most by which a stream trails one at full rate from end to end, as blocks end apart [s]."""
     block_rows: Number = 0.0
     """Query rows of a thread block that walks its whole cache; 0 where the cache is split."""
     cores: Number = 0.0
@@ -135,7 +134,7 @@ class Efficiency:
         Attention whose new tokens are partly few and partly many takes each point's own.
         """
         kind = _ALIASES.get(operation.family, operation.family)
-        if kind not in _ATTENTION:
+        if kind not in ATTENTION:
             return self._drawn(kind, self._curve(kind, operation, device))
         many = np.greater(operation.shape.get("new_tokens", 1), MOST_DECODE_TOKENS)
         if not np.any(many):
@@ -151,7 +150,7 @@ class Efficiency:
         if not self.records:
             return None
         kind: str = _ALIASES.get(operation.family, operation.family)
-        if kind in _ATTENTION:
+        if kind in ATTENTION:
             many = np.any(np.greater(operation.shape.get("new_tokens", 1), MOST_DECODE_TOKENS))
             kind = f"{kind}_prefill" if many else f"{kind}_decode"
         measured = self._find(kind, operation, device)[1]
@@ -164,7 +163,10 @@ class Efficiency:
     def _find(self, kind: str, operation: Operation, device: Device) -> tuple[Curve, bool]:
         if self.records:
             form = kernel_form(operation, device)
+            wide = f"{form}:{int(np.max(operation.shape.get('head_dim', 0)))}"
             for key, measured in (
+                ((kind, f"{wide}@{self.engine}", device.generation), True),
+                ((kind, wide, device.generation), True),
                 ((kind, f"{form}@{self.engine}", device.generation), True),
                 ((kind, form, device.id), True),
                 ((kind, form, device.generation), True),
@@ -296,51 +298,14 @@ def _chosen(many: Number, prefill: Curve, decode: Curve) -> Curve:
         tail_tiles=pick(prefill.tail_tiles, decode.tail_tiles),
         page_tokens=pick(prefill.page_tokens, decode.page_tokens),
         softmax_width=pick(prefill.softmax_width, decode.softmax_width),
+        ramp_s=pick(prefill.ramp_s, decode.ramp_s),
         block_rows=pick(prefill.block_rows, decode.block_rows),
         cores=pick(prefill.cores, decode.cores),
         spread=max(prefill.spread, decode.spread),
     )
 
 
-def kernel_form(operation: Operation, device: Device) -> str:
-    """Return the format key of an operation's records.
-
-    GEMMs: `bf16`, `fp8` (scales per tensor or channel), `fp8_block`, `fp4`, `w4a8`, and
-    `w8a16`, `w4a16` where weights are expanded first, as on a device without narrow units.
-    Attention: arithmetic, then the cache where it is narrower: `bf16`, `bf16/fp8`, `fp8`.
-    """
-    family = operation.family
-    wide = operation.compute_format not in device.peak_flop_per_s
-    if family in _ATTENTION:
-        return _attention_form(operation.compute_format, operation.storage_format, wide)
-    if family in ("gemm", "expert_gemm"):
-        return _gemm_form(operation.compute_format, operation.storage_format, wide)
-    return "bf16"
-
-
-@lru_cache(maxsize=256)
-def _attention_form(compute: str, storage: str, wide: bool) -> str:
-    if compute in ("fp8", "int8") and not wide:
-        return "fp8"
-    narrow = bool(storage) and format_named(storage).bits_per_weight < 12
-    return "bf16/fp8" if narrow else "bf16"
-
-
-@lru_cache(maxsize=256)
-def _gemm_form(compute: str, storage: str, wide: bool) -> str:
-    bits = format_named(storage).bits_per_weight if storage else 16.0
-    if wide or compute in ("bf16", "fp16", "fp32", "tf32"):
-        if bits > 12:
-            return "bf16"
-        return "w8a16" if bits > 6 else "w4a16"
-    if compute == "fp4":
-        return "fp4"
-    if bits <= 6:
-        return "w4a8"
-    return "fp8_block" if storage.startswith(("fp8_block", "mxfp8")) else "fp8"
-
-
-KINDS = ("gemm", "expert_gemm", "recurrence", "elementwise", "embedding", *sorted(_ATTENTION))
+KINDS = ("gemm", "expert_gemm", "recurrence", "elementwise", "embedding", *sorted(ATTENTION))
 """Kinds of kernel that vary together in `sampled`."""
 
 

@@ -30,6 +30,7 @@ def _curve(fit: Fit) -> Curve:
         quantize_passes=fit.quantize_passes,
         page_tokens=fit.page_tokens,
         softmax_width=fit.softmax_width,
+        ramp_s=fit.ramp_us * 1e-6,
         spread=hypot(fit.spread_percent / 100, _LIBRARIES_APART.get(fit.kind, 0.0)),
     )
 
@@ -44,6 +45,7 @@ _NAMES = (
     "quantize_passes",
     "page_tokens",
     "softmax_width",
+    "ramp_s",
 )
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ridgeline.cost.efficiency import MOST_DECODE_TOKENS, Curve, Efficiency, kernel_form
+from ridgeline.cost.efficiency import MOST_DECODE_TOKENS, Curve, Efficiency
 from ridgeline.cost.engines import EngineProfile
+from ridgeline.cost.kernel_forms import kernel_form
 from ridgeline.cost.network_records import LinkRecord, NetworkEfficiency, RecordKind
 from ridgeline.hardware.records import Cluster, Device, NetworkTier
 from ridgeline.model.work import Operation

@@ -135,8 +135,10 @@ def operation_time(operation: Operation, device: Device, curve: Curve) -> Timing
 
     Compute and memory overlap inside one operation but for a share κ of the shorter:
 
-        t = launch + max(a, d) + κ·min(a, d),  a = FLOP′ / (c·F),  d = bytes′ / (b·W)
+        t = launch + max(a, d) + κ·min(a, d),  a = FLOP′ / (c·F),  d = x + ρ·x/(x + ρ),
+        x = bytes′ / (b·W)
 
+    ρ is the ramp: a short stream runs at half the rate, a long one trails by ρ.
     FLOP′ and bytes′ include what padding and quantisation add; with the ideal curve this is the
     roofline.
 
@@ -152,6 +154,8 @@ def operation_time(operation: Operation, device: Device, curve: Curve) -> Timing
     memory_s = moved_bytes(operation, curve) / (
         device.memory.bandwidth_bytes_per_s * curve.bandwidth_share
     )
+    if np.any(curve.ramp_s):
+        memory_s = memory_s + curve.ramp_s * memory_s / (memory_s + curve.ramp_s)
     busy = np.maximum(compute_s, memory_s)
     if np.any(curve.unhidden):
         busy = busy + curve.unhidden * np.minimum(compute_s, memory_s)

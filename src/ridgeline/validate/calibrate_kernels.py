@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ridgeline.cost.efficiency import MOST_DECODE_TOKENS, Curve, kernel_form
+from ridgeline.cost.efficiency import MOST_DECODE_TOKENS, Curve
 from ridgeline.cost.efficiency_records import CALIBRATED
+from ridgeline.cost.kernel_forms import kernel_form
 from ridgeline.cost.own_curves import Calibration, OwnCurve, with_curves
 from ridgeline.model.work import Operation
 from ridgeline.validate.fitted_record import FittedRecord, Refusal, judged, sources

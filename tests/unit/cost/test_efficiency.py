@@ -11,11 +11,11 @@ from ridgeline.cost.efficiency import (
     TYPICAL,
     Curve,
     Efficiency,
-    kernel_form,
     powered_share,
     sampled,
 )
 from ridgeline.cost.efficiency_records import CALIBRATED
+from ridgeline.cost.kernel_forms import kernel_form
 from ridgeline.cost.roofline import executed_flop, operation_time
 from ridgeline.hardware import Device, MemoryTier
 from ridgeline.model.work import Operation
@@ -72,6 +72,8 @@ def operation(family="gemm", **shape) -> Operation:
         (Curve(page_tokens=50), "attention", {"context": 100}, 2.0),
         # exponentials cost as much as 128 more elements of a head of 64
         (Curve(softmax_width=128), "attention", {"head_dim": 64}, 3.0),
+        # a stream of 1.5 µs with a ramp of 3: 1.5 + 3 · 1.5 / 4.5
+        (Curve(ramp_s=3e-6), "attention", {}, 2.5),
     ],
 )
 def test_each_figure_of_a_curve(curve, family, shape, micros):
@@ -154,6 +156,18 @@ def test_an_engine_has_its_own_kernels_where_fitted_apart():
             source="test",
         )
         assert efficiency.curve(operation(), DEVICE) == expected
+
+
+@pytest.mark.parametrize(("width", "launch_s"), [(64, 1.0), (128, 2.0), (256, 2.0)])
+def test_a_widened_cache_has_kernels_by_width_of_heads(width, launch_s):
+    """A width without a record of its own takes the plain one."""
+    narrow = replace(operation("attention", new_tokens=1, head_dim=width), storage_format="fp8")
+    records = {
+        ("attention_decode", "bf16/fp8:64", "hopper"): Curve(launch_s=1.0),
+        ("attention_decode", "bf16/fp8", "hopper"): Curve(launch_s=2.0),
+    }
+    efficiency = Efficiency(name="x", curves={}, default=Curve(), records=records, source="test")
+    assert efficiency.curve(narrow, DEVICE).launch_s == launch_s
 
 
 def test_samples_are_seeded_and_straddle_the_central_curve():

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ridgeline.catalog.calibration import read_calibration
+from ridgeline.catalog.calibration import curve_entry, curve_of, read_calibration
+from ridgeline.catalog.schema import CurveEntry
 from ridgeline.cli import main
 from ridgeline.cost.efficiency import Curve
 from ridgeline.cost.efficiency_records import CALIBRATED
 from ridgeline.cost.own_curves import (
+    FIGURES,
     Calibration,
     OwnCurve,
     OwnEngine,
@@ -266,3 +268,14 @@ def test_real_rows_are_predicted_better_when_left_out(file: str, what: str, most
     assert found
     for record in found:
         assert record.error_held_out < min(most, record.error_shipped)
+
+
+def test_an_entry_holds_every_figure_of_a_curve():
+    """Times in µs; what an entry may say is what a curve has."""
+    figures = dict.fromkeys(FIGURES, 0.5)
+    curve = Curve(**figures, spread=0.1)
+    entry = curve_entry(OwnCurve(kind="gemm", form="bf16", device="d", curve=curve))
+    assert set(entry) - {"family", "format"} <= set(CurveEntry.model_fields)
+    assert entry["ramp_us"] == pytest.approx(0.5e6)
+    back = curve_of(entry, "d").curve
+    assert {n: getattr(back, n) for n in FIGURES} == pytest.approx(figures)
