@@ -194,26 +194,11 @@ def breakdown(
     sums = _Sums()
     formats: dict[str, str] = {}
     flags: dict[str, None] = {}
-    stretch = 1.0 if engine is None else engine.busy_share
-    once: list[Timing | CollectiveCost | None] = []
-    for op in operations:
-        if op.message is not None:
-            once.append(None if network is None else network(op.message))
-            continue
-        note = efficiency.flag(op, device)
-        if note is not None:
-            flags[note] = None
-        timing = operation_time(op, device, efficiency.curve(op, device))
-        once.append(_stretched(timing, stretch / shards))
+    stretch = (1.0 if engine is None else engine.busy_share) / shards
+    once = [_once(op, device, efficiency, network, stretch, flags) for op in operations]
     layer_s, routed_s = _small_kernels_s(engine, device)
     if pipeline is None:
-        routed = sum((op.count for op in operations if op.name in _ROUTED), start=0.0)
-        runs = Runs(
-            operations=tuple(op.count * repeats for op in operations),
-            layers=layers * repeats,
-            routed=routed * repeats,
-            slots=repeats,
-        )
+        runs = _in_a_row(operations, repeats, layers)
     else:
         times_s = tuple(0.0 if x is None else x.time_s for x in once)
         runs = pipeline.runs(times_s, layer_s=layer_s, routed_s=routed_s)
@@ -222,16 +207,10 @@ def breakdown(
             flags.update(dict.fromkeys(priced.flags))
             parts.append(_message_part(op, priced, times, sums))
         elif priced is not None:
-            used = formats.setdefault(
-                op.compute_format, arithmetic_format(device, op.compute_format)
-            )
             parts.append(_local_part(op, priced, times, sums))
-            useful = op.count * repeats * occupancy / shards
-            sums.flop = sums.flop + useful * op.flop
-            sums.peak_s = sums.peak_s + useful * op.flop / device.peak_flop_per_s[used]
-            sums.required_bytes = sums.required_bytes + useful * (
-                op.weight_bytes + op.state_read_bytes + op.state_write_bytes
-            )
+            used = arithmetic_format(device, op.compute_format)
+            formats[op.compute_format] = used
+            _count_useful(op, op.count * repeats * occupancy / shards, device, used, sums)
     host_s = efficiency.host_s
     if engine is not None:
         time = runs.layers * layer_s + runs.routed * routed_s
@@ -256,6 +235,41 @@ def breakdown(
 
 _ROUTED = frozenset(("experts.permute+activation",))
 """The operation that stands once in every layer with routed experts."""
+
+
+def _once(
+    op: Operation,
+    device: Device,
+    efficiency: Efficiency,
+    network: Network | None,
+    stretch: float,
+    flags: dict[str, None],
+) -> Timing | CollectiveCost | None:
+    """Price one execution; None where messages are free."""
+    if op.message is not None:
+        return None if network is None else network(op.message)
+    note = efficiency.flag(op, device)
+    if note is not None:
+        flags[note] = None
+    return _stretched(operation_time(op, device, efficiency.curve(op, device)), stretch)
+
+
+def _in_a_row(operations: Sequence[Operation], repeats: Number, layers: Number) -> Runs:
+    routed = sum((op.count for op in operations if op.name in _ROUTED), start=0.0)
+    return Runs(
+        operations=tuple(op.count * repeats for op in operations),
+        layers=layers * repeats,
+        routed=routed * repeats,
+        slots=repeats,
+    )
+
+
+def _count_useful(op: Operation, times: Number, device: Device, used: str, sums: _Sums) -> None:
+    work = times * op.flop
+    sums.flop = sums.flop + work
+    sums.peak_s = sums.peak_s + work / device.peak_flop_per_s[used]
+    moved = op.weight_bytes + op.state_read_bytes + op.state_write_bytes
+    sums.required_bytes = sums.required_bytes + times * moved
 
 
 def _small_kernels_s(engine: EngineProfile | None, device: Device) -> tuple[Number, Number]:
