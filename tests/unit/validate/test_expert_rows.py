@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from made_rows import made_row
 
 from ridgeline.validate.predict_kernels import kernel_batches, predict_kernels
 from ridgeline.validate.prediction import NotPredicted, Prediction
@@ -12,20 +13,8 @@ HIDDEN, INNER, TOP_K, EXPERTS = 2048, 768, 8, 128
 
 
 def _row(name: str, model: str = "Qwen3-30B-A3B", **cells: str) -> TruthRow:
-    return TruthRow(
-        file="f",
-        id=name,
-        area="kernel",
-        model=model,
-        chip="H100 SXM",
-        engine="vLLM",
-        phase="",
-        metric="moe_latency",
-        unit="us",
-        value=100.0,
-        scorable="Y",
-        cells={"compute_dtype": "bf16", "w_dtype": "bf16", **cells},
-    )
+    formats = {"compute_dtype": "bf16", "w_dtype": "bf16"}
+    return made_row("moe_latency", id=name, model=model, engine="vLLM", **formats, **cells)
 
 
 def test_stated_experts_are_read():

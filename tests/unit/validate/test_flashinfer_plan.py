@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_rows import made_row
 
 from ridgeline.validate.flashinfer_plan import (
     grouped_query_growth,
@@ -11,7 +12,6 @@ from ridgeline.validate.flashinfer_plan import (
     uses_matrix_units,
 )
 from ridgeline.validate.predict_kernels import kernel_batches
-from ridgeline.validate.truth_rows import TruthRow
 
 CORES = 78
 
@@ -78,20 +78,7 @@ def test_which_kernels_multiply_on_matrix_units():
 @pytest.mark.parametrize(("engine", "grown"), [("FlashInfer", True), ("FlashAttention-3", False)])
 def test_only_its_own_rows_are_dealt_so(engine, grown):
     cells = {"heads": "128", "kv_heads": "2", "head_dim": "128", "kv_len": "8192", "batch": "64"}
-    row = TruthRow(
-        file="f",
-        id="1",
-        area="kernel",
-        model="",
-        chip="H20 96GB",
-        engine=engine,
-        phase="decode",
-        metric="mha_decode_latency",
-        unit="us",
-        value=500.0,
-        scorable="Y",
-        cells=cells,
-    )
+    row = made_row("mha_decode_latency", chip="H20 96GB", engine=engine, **cells)
     ((batch,), _) = kernel_batches([row])
     assert (float(np.max(batch.growth)) > 1.2) is grown
     assert batch.executed[0].flop == pytest.approx(batch.operations[0].flop * batch.growth)

@@ -1,31 +1,20 @@
 """Published rates of expert exchanges, against bytes counted by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
+from made_rows import made_row
 
 from ridgeline.validate.predict_collectives import predict_collectives
 from ridgeline.validate.prediction import Prediction
-from ridgeline.validate.truth_rows import TruthRow
 
 HIDDEN, TOKENS, TOP_K, EXPERTS = 7168, 4096, 8, 256
 
 
 def _predicted(metric: str, unit: str, ranks: int) -> float:
-    row = TruthRow(
-        file="f",
-        id="1",
-        area="collective",
-        model="",
-        chip="H800 SXM",
-        engine="DeepEP",
-        phase="",
-        metric=metric,
-        unit=unit,
-        value=1.0,
-        scorable="Y",
-        cells={"n_chips": str(ranks), "batch": str(TOKENS), "compute_dtype": "bf16"},
-    )
+    cells = {"n_chips": str(ranks), "batch": str(TOKENS), "compute_dtype": "bf16"}
+    row = replace(made_row(metric, chip="H800 SXM", engine="DeepEP", **cells), unit=unit)
     answer = predict_collectives([row])["1"]
     assert isinstance(answer, Prediction)
     return answer.value
