@@ -1,8 +1,8 @@
 """Attention cores of published rows, by pencil."""
 
 import pytest
-from made_rows import made_row
 
+from made_rows import made_row
 from ridgeline.validate.predict_kernels import kernel_batches
 
 CELLS = {"heads": "128", "compute_dtype": "bf16"}

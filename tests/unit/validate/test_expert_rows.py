@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from made_rows import made_row
 
+from made_rows import made_row
 from ridgeline.validate.predict_kernels import kernel_batches, predict_kernels
 from ridgeline.validate.prediction import NotPredicted, Prediction
 from ridgeline.validate.truth_rows import TruthRow

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_rows import made_row
 
+from made_rows import made_row
 from ridgeline.validate.flashinfer_plan import (
     grouped_query_growth,
     latent_growth,

@@ -4,8 +4,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from made_rows import made_row
 
+from made_rows import made_row
 from ridgeline.validate.predict_collectives import predict_collectives
 from ridgeline.validate.prediction import Prediction
 
